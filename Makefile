@@ -1,0 +1,43 @@
+# Each target makes .venv by itself; PYTHON chooses the interpreter it is made from.
+PYTHON ?= python3
+PY := .venv/bin/python
+export NO_MKDOCS_2_WARNING := 1
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+.PHONY: serve test site lint format bench clean
+
+serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild on each edit
+	$(PY) -m mkdocs serve --livereload
+
+test: .venv/ready lint ## run every check
+	$(PY) -m pytest
+	$(PY) -m pytest -q --codeblocks examples README.md
+
+site: .venv/ready ## a clean, strict build into site/
+	$(PY) -m mkdocs build --strict --clean
+
+lint: .venv/ready ## style of the code, and the workflows
+	$(PY) -m ruff check
+	$(PY) -m ruff format --check
+	.venv/bin/zizmor --offline --quiet --no-config --strict-collection --persona auditor .github
+	.venv/bin/check-jsonschema --builtin-schema vendor.github-workflows .github/workflows/*.yml
+	.venv/bin/check-jsonschema --builtin-schema vendor.dependabot .github/dependabot.yml
+	@command -v actionlint >/dev/null || echo "actionlint is not installed: expressions in the workflows were not checked"
+	@! command -v actionlint >/dev/null || actionlint
+
+format: .venv/ready ## put the code into the form that lint asks for
+	$(PY) -m ruff check --fix
+	$(PY) -m ruff format
+
+bench: .venv/ready ## how fast the book builds, as ratios
+	$(PY) -m inside_torch.bench
+
+clean: ## forget every output and the site; .venv stays
+	rm -rf .cache site
+
+.venv/ready: pyproject.toml inside_torch/machine.sh
+	@sh inside_torch/machine.sh $(PYTHON)
+	test -x $(PY) || $(PYTHON) -m venv .venv
+	$(PY) -m pip install --quiet --upgrade "pip>=25.1"
+	$(PY) -m pip install --group dev
+	touch .venv/ready

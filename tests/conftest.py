@@ -1,0 +1,105 @@
+"""Temporary sites: pages on purpose right or wrong, built with the book's own configuration."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+
+
+@dataclass
+class Site:
+    """A small book in a folder of its own, with its own cache."""
+
+    folder: Path
+
+    def write(self, **pages: str) -> Site:
+        for name, text in pages.items():
+            (self.folder / "docs" / f"{name}.md").write_text(text, encoding="utf-8", newline="")
+        return self
+
+    @property
+    def environment(self) -> dict[str, str]:
+        return os.environ | {
+            "INSIDE_TORCH_CACHE": str(self.folder / "cache"),
+            "NO_MKDOCS_2_WARNING": "1",
+            "PYTHONPATH": str(ROOT),
+        }
+
+    def command(self, *arguments: str) -> list[str]:
+        return [sys.executable, "-m", "mkdocs", *arguments]
+
+    def build(self, *arguments: str, **environment: str) -> subprocess.CompletedProcess:
+        """`mkdocs build`; returns its status and everything it said, in `stdout`."""
+        return subprocess.run(
+            self.command("build", *arguments),
+            cwd=self.folder,
+            env=self.environment | environment,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.STDOUT,
+            text=True,
+            timeout=600,
+        )
+
+    def html(self, page: str = "index") -> str:
+        return (self.folder / "site" / f"{page}.html").read_text(encoding="utf-8")
+
+    def files(self) -> dict[str, bytes]:
+        """Every file of the built site."""
+        site = self.folder / "site"
+        return {str(path.relative_to(site)): path.read_bytes() for path in sorted(site.rglob("*")) if path.is_file()}
+
+    def cached(self) -> int:
+        return len(list((self.folder / "cache" / "blocks").rglob("*.json")))
+
+
+CONFIGURATION = """\
+INHERIT: {root}/mkdocs.yml
+nav:
+hooks: [{root}/inside_torch/hooks.py]
+watch: []
+plugins:
+  search: {{}}
+"""
+
+
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    (tmp_path / "docs").mkdir()
+    shutil.copytree(ROOT / "docs" / "assets", tmp_path / "docs" / "assets")
+    (tmp_path / "mkdocs.yml").write_text(CONFIGURATION.format(root=ROOT))
+    return Site(tmp_path)
+
+
+@pytest.fixture(scope="session")
+def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The real book, built strictly; returns the folder of its site."""
+    folder = tmp_path_factory.mktemp("book")
+    command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder / "site")]
+    built = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, timeout=1800)
+    assert built.returncode == 0
+    return folder / "site"
+
+
+def fence(source: str, info: str = "python") -> str:
+    return f"```{info}\n{source}\n```\n"
+
+
+def left_behind(word: str) -> list[str]:
+    """Command lines of processes that hold `word`, besides this test's own."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            line = (folder / "cmdline").read_bytes().replace(b"\0", b" ").decode()
+        except OSError:
+            continue
+        if word in line and int(folder.name) != os.getpid():
+            found.append(line)
+    return found

@@ -1,0 +1,187 @@
+"""The fork server: a process that has torch imported and forks itself for each block.
+
+It answers requests on one Unix socket (one message each, with the file descriptors the child is to
+have) until the other end closes; then it kills what still runs and ends. It computes nothing with
+torch: threads would not survive a fork.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import ctypes
+import importlib
+import json
+import os
+import selectors
+import shutil
+import signal
+import socket
+import sys
+from pathlib import Path
+
+from inside_torch import child
+
+NAME = "inside_torch.server"
+PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
+
+# What a compiled function or an optimizer imports on first use; a name another torch lacks is passed over.
+COMPILE = (
+    "torch._dynamo",
+    "torch._inductor.compile_fx",
+    "torch._inductor.codegen.cpp",
+    "torch._inductor.codegen.cpp_wrapper_cpu",
+    "torch._functorch.aot_autograd",
+    "torch.optim",
+)
+
+
+def control(option: int, value: int) -> None:
+    """Set a process attribute of Linux (prctl)."""
+    ctypes.CDLL(None).prctl(option, value, 0, 0, 0)
+
+
+def children() -> set[int]:
+    """Process ids of this process's children."""
+    return {int(pid) for pid in Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()}
+
+
+def tell(pipe: int, number: int) -> None:
+    """Write a line to a pipe whose reader may have gone."""
+    with contextlib.suppress(BrokenPipeError):
+        os.write(pipe, f"{number}\n".encode())
+
+
+def preload(names: tuple[str, ...]) -> None:
+    """Import the modules and compute the pure values that each child would otherwise pay for again."""
+    for name in names:
+        try:
+            importlib.import_module(name)
+        except ImportError:
+            continue
+    if "torch._inductor.compile_fx" in sys.modules:
+        from torch._inductor import codecache, cpu_vec_isa
+
+        cpu_vec_isa.valid_vec_isa_list()
+        codecache.torch_key()
+
+
+def become_block(request: dict, descriptors: list[int]) -> None:
+    """In a fresh fork: take the block's streams, forget the server, run the block and end."""
+    standard_input = os.open(os.devnull, os.O_RDONLY)
+    for number, descriptor in enumerate([standard_input, *descriptors[:2]]):
+        os.dup2(descriptor, number)
+    os.closerange(3, 4096)
+    for name in [name for name in sys.modules if name.split(".")[0] == "inside_torch"]:
+        del sys.modules[name]
+    os._exit(child.run(Path(request["scratch"]), request["path"]))
+
+
+def become_server(request: dict, descriptors: list[int]) -> None:
+    """In a fresh fork: import more, then serve a socket of its own."""
+    connection = socket.socket(fileno=descriptors[0])
+    preload(tuple(request["preload"]))
+    serve(connection)
+
+
+def fork(request: dict, descriptors: list[int]) -> int:
+    """Fork into what the request asks for; returns the process id. The child never returns."""
+    pid = os.fork()
+    if pid:
+        return pid
+    try:
+        os.setsid()
+        control(PR_SET_PDEATHSIG, signal.SIGKILL)
+        control(PR_SET_CHILD_SUBREAPER, 1)
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        (become_server if "preload" in request else become_block)(request, descriptors)
+        os._exit(0)
+    except BaseException as error:
+        os.write(2, f"{NAME}: {error!r}\n".encode())
+    finally:
+        os._exit(1)
+
+
+class Server:
+    """Forks blocks and reaps them; `running` maps a block's process id to the pipe its end is told to."""
+
+    def __init__(self, connection: socket.socket) -> None:
+        self.connection = connection
+        self.running: dict[int, int] = {}
+
+    def accept(self) -> bool:
+        """Take one request; False when the other end is closed."""
+        message, descriptors, _, _ = socket.recv_fds(self.connection, 1 << 16, 3)
+        if not message:
+            return False
+        pid = fork(json.loads(message), descriptors)
+        *streams, status = descriptors
+        for descriptor in streams:
+            os.close(descriptor)
+        tell(status, pid)
+        self.running[pid] = status
+        return True
+
+    def kill_strays(self) -> None:
+        """Kill what ended blocks left behind: any child that is no running block is an orphan of one."""
+        while strays := children() - self.running.keys():
+            for pid in strays:
+                os.kill(pid, signal.SIGKILL)
+                os.waitpid(pid, 0)
+
+    def reap(self) -> None:
+        """Tell the end of each finished block, after killing everything it started."""
+        for pid in list(self.running):
+            done, status = os.waitpid(pid, os.WNOHANG)
+            if not done:
+                continue
+            pipe = self.running.pop(pid)
+            self.kill_strays()
+            tell(pipe, os.waitstatus_to_exitcode(status))
+            os.close(pipe)
+
+    def close(self) -> None:
+        """Kill every running block and all it started."""
+        for pid in self.running:
+            os.kill(pid, signal.SIGKILL)
+            os.waitpid(pid, 0)
+        self.running.clear()
+        self.kill_strays()
+
+
+def serve(connection: socket.socket) -> None:
+    """Serve requests until the other end of `connection` closes."""
+    wake, waker = os.pipe()
+    os.set_blocking(wake, False)
+    os.set_blocking(waker, False)
+    signal.set_wakeup_fd(waker, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the build's affair
+    control(PR_SET_CHILD_SUBREAPER, 1)
+    server = Server(connection)
+    with selectors.DefaultSelector() as selector:
+        selector.register(connection, selectors.EVENT_READ)
+        selector.register(wake, selectors.EVENT_READ)
+        while True:
+            ready = {key.fileobj for key, _ in selector.select()}
+            if wake in ready:
+                os.read(wake, 4096)
+                server.reap()
+            if connection in ready and not server.accept():
+                break
+    server.close()
+
+
+def main(arguments: list[str]) -> None:
+    """`python -m inside_torch.server SOCKET FOLDER MODULE...`; FOLDER is removed at the end."""
+    connection = socket.socket(fileno=int(arguments[0]))
+    sys.path[:] = [entry for entry in sys.path if entry not in ("", os.getcwd())]
+    preload(tuple(arguments[2:]))
+    try:
+        serve(connection)
+    finally:
+        shutil.rmtree(arguments[1], ignore_errors=True)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

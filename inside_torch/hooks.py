@@ -1,0 +1,177 @@
+"""What MkDocs is asked to do beside rendering: start all blocks early, count them, stop on failures."""
+
+from __future__ import annotations
+
+import atexit
+import hashlib
+import html
+import logging
+import os
+import platform
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterator
+from concurrent.futures import Future, as_completed
+from pathlib import Path
+
+from mkdocs.exceptions import Abort
+from mkdocs.utils import CountHandler
+from tqdm import tqdm
+
+from inside_torch import blocks, edition, notebooks, render
+from inside_torch.fences import Fence, Problem, fences
+
+log = logging.getLogger("mkdocs.inside_torch")
+SERVING = "INSIDE_TORCH_SERVING"  # `mkdocs serve` loads this file anew for each build; the environment stays
+HIGHLIGHTED = '<div class="language-python highlight">'
+
+
+def page_name(path: str | Path, config) -> str:
+    """A page's path as an editor opens it: relative to the folder of mkdocs.yml."""
+    return os.path.relpath(path, Path(config.config_file_path).parent)
+
+
+def pages(config) -> Iterator[tuple[str, str, list[Fence], list[Problem]]]:
+    """Every Markdown page of the book: its name, its text, its fences and the problems with them."""
+    for path in sorted(Path(config.docs_dir).rglob("*.md")):
+        name, text = page_name(path, config), path.read_text(encoding="utf-8-sig")
+        yield name, text, *fences(text, name)
+
+
+def lock_site(folder: str) -> None:
+    """Wait until no other build writes into `folder`; the lock goes with the process."""
+    if sys.platform == "win32":
+        return
+    import fcntl
+
+    name = hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()[:16]
+    edition.CACHE.mkdir(exist_ok=True)
+    descriptor = os.open(edition.CACHE / f"site-{name}.lock", os.O_CREAT | os.O_RDWR)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        log.info("Waiting for another build of the same site")
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+
+
+def edition_stamp() -> str:
+    """The line under every page: what printed it, and from which commit of the book."""
+    version, commit = edition.torch_version()
+    book = edition.book_commit()
+    source = f"https://github.com/pytorch/pytorch/tree/{commit}"
+    made = f"book {book[0][:10]} of {book[1]:%Y-%m-%d %H:%M} UTC" if book else "book without a commit"
+    if repository := os.environ.get("REPO_URL"):
+        made = f'<a href="{html.escape(repository)}">{made}</a>'
+    return (
+        f'Every output printed by <a href="{source}">torch {html.escape(version)} ({commit[:10]})</a>, '
+        f"{platform.python_implementation()} {platform.python_version()}, "
+        f"{platform.machine()} {platform.system()} · {made}"
+    )
+
+
+def show_progress(begun: list[Future]) -> None:
+    """Show how the blocks come in: a bar on a terminal, a line now and then elsewhere."""
+    if sys.stderr.isatty():
+        for _ in tqdm(as_completed(begun), total=len(begun), desc="blocks", leave=False):
+            continue
+        return
+    for number, _ in enumerate(as_completed(begun), 1):
+        if number == len(begun) or number % 25 == 0:
+            log.info(f"{number} of {len(begun)} blocks have run")
+
+
+def on_startup(command: str, dirty: bool) -> None:
+    """Remember whether this is `mkdocs serve`, which shows failures instead of stopping at them."""
+    os.environ[SERVING] = "1" if command == "serve" else ""
+    atexit.register(render.blocks().close)
+
+
+def on_config(config):
+    """Start every block that is not cached, while MkDocs goes on; set the edition stamp."""
+    if os.environ.get(SERVING):
+        for handler in [h for h in logging.getLogger("mkdocs").handlers if isinstance(h, CountHandler)]:
+            logging.getLogger("mkdocs").removeHandler(handler)  # not strict: what fails is shown on its page
+    else:
+        lock_site(config.site_dir)
+    all_blocks = render.blocks()
+    all_blocks.refresh()
+    running = [(fence.info, fence.source) for _, _, found, _ in pages(config) for fence in found if fence.runs]
+    config.extra["begun"] = all_blocks.start(running)
+    log.info(f"{len(config.extra['begun'])} of {len(running)} blocks to run")
+    if book := edition.book_commit():
+        os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(book[1].timestamp())))
+    config.copyright = edition_stamp()
+    os.environ.update(edition.PINNED)  # the notebook's kernel inherits them
+    if plugin := config.plugins.get("mkdocs-jupyter"):
+        plugin.config["cache_dir"] = str(edition.CACHE / "notebooks" / all_blocks.fingerprint[:16])
+    return config
+
+
+def on_page_markdown(markdown: str, page, config, files) -> str:
+    """Put the problems of a page's fences at its top, where `mkdocs serve` shows them."""
+    path = Path(page.file.abs_src_path)
+    _, problems = fences(path.read_text(encoding="utf-8-sig"), page_name(path, config))
+    shown = "".join(f"<p>{html.escape(str(problem))}</p>" for problem in problems)
+    return (f'<div class="it-failure" role="alert">{shown}</div>\n\n' if problems else "") + markdown
+
+
+def on_page_content(page_html: str, page, config, files) -> str:
+    """Make a notebook look like the other pages."""
+    if page.file.src_uri.endswith(".md"):
+        return page_html
+    return notebooks.page(page_html, page_name(page.file.abs_src_path, config))
+
+
+def miscounted(page_html: str, name: str, found: list[Fence]) -> list[tuple[int, str]]:
+    """Say where a rendered page shows another set of blocks than its source holds."""
+    keys = {fence: render.blocks().key(fence.info, fence.source)[:12] for fence in found if fence.runs}
+    surplus = Counter(re.findall(r'<div class="it-block" data-block="(\w+)">', page_html))
+    missing = []
+    for fence, key in keys.items():
+        if not surplus[key]:
+            missing.append((fence.line, f"{name}:{fence.line}: this block is not on the page"))
+        surplus[key] -= 1
+    highlighted = sum(fence.is_listing or fence.info == "python" for fence in found)
+    if missing or surplus.total() != 0 or page_html.count(HIGHLIGHTED) != highlighted:
+        return missing or [(1, f"{name}:1: the page shows Python that did not run")]
+    return []
+
+
+def broken_formulas(page_html: str, name: str, text: str) -> list[tuple[int, str]]:
+    """The formulas of a rendered page that could not be converted, with the line each begins on."""
+    found = []
+    for formula, message in re.findall(r'data-formula="([^"]*)">([^<]*)<', page_html):
+        line = text[: text.find(html.unescape(formula))].count("\n") + 1
+        found.append((line, f"{name}:{line}: {html.unescape(message)}"))
+    return found
+
+
+def failures(config, files) -> list[str]:
+    """Every problem and every failed block of the book, in the order of its pages and lines."""
+    rendered = {page_name(file.abs_src_path, config): file.page.content for file in files.documentation_pages()}
+    texts = []
+    for name, text, found, problems in pages(config):
+        reports = [(problem.line, str(problem)) for problem in problems]
+        for fence in found:
+            if fence.runs and (result := render.blocks().result(fence.info, fence.source)).failed:
+                reports.append((fence.line, blocks.report(name, fence.line, result)))
+        if name in rendered and not problems:
+            reports += miscounted(rendered[name], name, found)
+            reports += broken_formulas(rendered[name], name, text)
+        texts += [said for _, said in sorted(reports)]
+    for content in rendered.values():
+        for name, message in re.findall(r'data-notebook="([^"]*)">([^<]*)<', content):
+            texts.append(f"{name}:1: {html.unescape(message)}")
+    return texts
+
+
+def on_env(env, config, files):
+    """Before anything is written: list every failure of the book, and stop unless we are serving."""
+    show_progress(config.extra.pop("begun"))
+    texts = failures(config, files)
+    for text in texts:
+        log.error(text)
+    if texts and not os.environ.get(SERVING):
+        raise Abort(f"{len(texts)} failures: nothing was built")
+    return env

@@ -1,0 +1,59 @@
+"""Figures: the one SVG a figure fence printed, checked, and the HTML around it."""
+
+from __future__ import annotations
+
+import html
+import json
+import re
+from xml.etree import ElementTree
+
+SVG = "{http://www.w3.org/2000/svg}"
+DRAWN = frozenset("svg g title desc metadata defs marker path rect circle line polyline polygon text tspan".split())
+ATTRIBUTE = re.compile(r"(?!on|style$|.*href$)[\w-]+")
+OUTSIDE = re.compile(r"url\((?!#)|[a-z]+script:", re.I)
+
+
+def table_html(columns: list[str], rows: list[list]) -> str:
+    """A data table as HTML."""
+    head = "".join(f'<th scope="col">{html.escape(str(column))}</th>' for column in columns)
+    body = "".join("<tr>" + "".join(f"<td>{html.escape(str(value))}</td>" for value in row) + "</tr>" for row in rows)
+    return f"<table><thead><tr>{head}</tr></thead><tbody>{body}</tbody></table>"
+
+
+def checked_figure(output: str) -> ElementTree.Element:
+    """The one SVG a figure printed; raises ValueError when it is anything else or could run or load something."""
+    if "<!" in output or "<?" in output:
+        raise ValueError("a figure prints an SVG without declarations, comments or processing instructions")
+    try:
+        svg = ElementTree.fromstring(output)
+    except ElementTree.ParseError as error:
+        raise ValueError(f"a figure prints one SVG, and this does not parse as one: {error}") from None
+    if svg.tag != SVG + "svg":
+        raise ValueError(f"a figure prints one SVG, not <{svg.tag}>")
+    for element in svg.iter():
+        name = element.tag.removeprefix(SVG)
+        if name not in DRAWN:
+            raise ValueError(f"a figure must not contain <{name}>")
+        for attribute, value in element.items():
+            if not ATTRIBUTE.fullmatch(attribute) or OUTSIDE.search(value):
+                raise ValueError(f"a figure must not contain {attribute}={value!r}")
+    for part in ("title", "desc", "metadata"):
+        found = svg.find(SVG + part)
+        if found is None or not (found.text or "").strip():
+            raise ValueError(f"a figure needs a <{part}>")
+    return svg
+
+
+def figure_html(svg: ElementTree.Element) -> str:
+    """A figure: the drawing in a box that scrolls by itself, its title as caption, its data as a table."""
+    title, metadata = svg.find(SVG + "title"), svg.find(SVG + "metadata")
+    data = json.loads(metadata.text)
+    svg.remove(metadata)
+    ElementTree.register_namespace("", SVG[1:-1])
+    caption = html.escape(title.text)
+    drawing = ElementTree.tostring(svg, encoding="unicode")
+    return (
+        f'<figure class="it-figure"><div class="it-scroll" tabindex="0" role="group" aria-label="{caption}">'
+        f"{drawing}</div><figcaption>{caption}</figcaption><details><summary>The figure as a table</summary>"
+        f'<div class="it-scroll" tabindex="0">{table_html(data["columns"], data["rows"])}</div></details></figure>'
+    )

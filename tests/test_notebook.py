@@ -1,0 +1,52 @@
+"""The notebook page is executed by the build, and a failing cell fails it."""
+
+from __future__ import annotations
+
+import re
+
+from conftest import CONFIGURATION, ROOT, Site
+
+NOTEBOOK = """\
+  mkdocs-jupyter:
+    include: ["tour.py"]
+    execute: true
+    allow_errors: false
+"""
+
+
+def with_notebook(site: Site, text: str) -> Site:
+    (site.folder / "mkdocs.yml").write_text(CONFIGURATION.format(root=ROOT) + NOTEBOOK)
+    (site.folder / "docs" / "tour.py").write_text(text)
+    return site.write(index="# P\n")
+
+
+def test_a_notebook_is_executed_and_slim(site: Site):
+    built = with_notebook(site, "# %% [markdown]\n# # Tour\n\n# %%\nprint(6 * 7)\n").build()
+    assert built.returncode == 0, built.stdout
+    page = site.html("tour")
+    assert "42" in page
+    assert "Tour" in page
+    assert len(page) < 60_000
+    assert not re.search(r'(?:src|href)="(?:https?:)?//(?!github\.com/pytorch)', page)
+
+
+def test_a_failing_cell_fails_the_build(site: Site):
+    built = with_notebook(site, "# %% [markdown]\n# # Tour\n\n# %%\nprint('so far')\n1 / 0\n").build()
+    assert built.returncode != 0
+    assert "ZeroDivisionError" in built.stdout
+
+
+def test_a_cell_that_warns_fails_the_build(site: Site):
+    cell = "import warnings\nwarnings.warn('old', DeprecationWarning)"
+    built = with_notebook(site, f"# %% [markdown]\n# # Tour\n\n# %%\n{cell}\n").build()
+    assert built.returncode == 1
+    assert "docs/tour.py:1: a cell put out application/vnd.jupyter.stderr" in built.stdout
+    assert "DeprecationWarning: old" in built.stdout
+
+
+def test_two_clean_builds_of_a_notebook_are_the_same_bytes(site: Site):
+    text = "# %% [markdown]\n# # Tour\n\n# %%\nprint(6 * 7)\n"
+    with_notebook(site, text).build()
+    first = site.files()
+    site.build(INSIDE_TORCH_CACHE=str(site.folder / "other"))
+    assert site.files() == first

@@ -1,0 +1,73 @@
+"""The workflows promise: every reference exists, nothing is trusted unasked.
+
+zizmor and the schema see neither an undefined `needs` nor an undefined step,
+and zizmor lets a job-wide restore of a cache in publish.yml pass.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+FOLDER = Path(__file__).parents[1] / ".github" / "workflows"
+FILES = sorted(FOLDER.glob("*.yml"))
+
+
+def load(path):
+    return yaml.safe_load(path.read_text(encoding="utf-8"))
+
+
+def test_there_are_workflows():
+    assert {path.stem for path in FILES} == {"test", "publish", "weekly"}
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_every_reference_exists(path):
+    jobs = load(path)["jobs"]
+    for name, job in jobs.items():
+        needs = job.get("needs", [])
+        needs = [needs] if isinstance(needs, str) else needs
+        assert set(needs) <= set(jobs), f"{name} needs {needs}"
+        # Only a job's own steps can be referred to, and only earlier ones.
+        known = set()
+        for step in job["steps"]:
+            for used in re.findall(r"\bsteps\.([\w-]+)", str(step)):
+                assert used in known, f"{name}: steps.{used} is not defined before use"
+            known.add(step.get("id"))
+
+
+@pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
+def test_nothing_is_trusted_unasked(path):
+    workflow = load(path)
+    assert workflow["permissions"] == {}, "grant in the job that needs it"
+    for line in path.read_text(encoding="utf-8").splitlines():
+        if "uses:" in line:
+            assert re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line), line
+    for job in workflow["jobs"].values():
+        assert job["timeout-minutes"] <= 90
+        assert "write" not in str(job["permissions"]) or job["permissions"] == {
+            "pages": "write",
+            "id-token": "write",
+        }
+        for step in job["steps"]:
+            if step.get("uses", "").startswith("actions/checkout@"):
+                assert step["with"]["persist-credentials"] is False
+
+
+def test_what_is_published_comes_from_no_cache():
+    for job in load(FOLDER / "publish.yml")["jobs"].values():
+        for step in job["steps"]:
+            uses = step.get("uses", "")
+            assert not re.match(r"actions/cache(/restore)?@", uses)
+            assert "cache" not in step.get("with", {})
+
+
+def test_publish_saves_what_test_restores():
+    def caches(name, action):
+        (job,) = (j for n, j in load(FOLDER / name)["jobs"].items() if n != "deploy")
+        steps = [s["with"] for s in job["steps"] if s.get("uses", "").startswith(action)]
+        return {step["key"]: step["path"] for step in steps}
+
+    saved = caches("publish.yml", "actions/cache/save@")
+    assert saved and saved == caches("test.yml", "actions/cache@")

@@ -18,6 +18,7 @@ from inside_torch.pictures import checked_figure, figure_html
 from inside_torch.runner import Outcome, Runner
 
 NEEDS_COMPILE = re.compile(r"torch\.(compile|export|_dynamo|_inductor|optim|compiler|_functorch|fx)\b")
+CALLS_COMPILER = re.compile(r"\bcpp_extension\b")
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\U0010ffff]")
 
 
@@ -57,6 +58,18 @@ def judge(outcome: Outcome) -> Result:
     else:
         return Result(output)
     return Result(output, failure, stderr)
+
+
+def turn(source: str) -> int:
+    """When a block runs: those that call a C++ compiler first, because they are the longest, and those
+    that torch.compile last, because one core needs seconds to import what they need."""
+    if NEEDS_COMPILE.search(source):
+        return 2
+    return 0 if CALLS_COMPILER.search(source) else 1
+
+
+# What the server of each turn has imported besides torch.
+MODULES = {0: ("torch.utils.cpp_extension",), 1: (), 2: server.COMPILE}
 
 
 def usable_cores() -> int:
@@ -102,7 +115,7 @@ class Blocks:
     def run(self, key: str, info: str, source: str) -> Result:
         """Run a block now and store its output; a failure is never stored."""
         path = (str(edition.ROOT),) if info == "figure" else ()
-        modules = server.COMPILE if NEEDS_COMPILE.search(source) else ()
+        modules = MODULES[turn(source)]
         result = judge(self.runner.run(source, path, modules, edition.extensions() / key[:16]))
         if info == "figure":
             result = judge_figure(result)
@@ -112,21 +125,23 @@ class Blocks:
 
     def start(self, programs: Iterable[tuple[str, str]]) -> list[Future[Result]]:
         """Begin with every (info, source) whose output is not known; returns those that will run."""
-        begun = []
+        pending = {}
         with self.lock:
             for info, source in programs:
                 key = self.key(info, source)
                 if key in self.results:
                     continue
-                future: Future[Result] = Future()
                 output = self.cache.get(key)
                 if output is None:
-                    future = self.pool.submit(self.run, key, info, source)
-                    begun.append(future)
+                    pending[key] = (info, source)
                 else:
-                    future.set_result(Result(output))
-                self.results[key] = future
-        return begun
+                    self.results[key] = Future()
+                    self.results[key].set_result(Result(output))
+            if any(NEEDS_COMPILE.search(source) for _, source in pending.values()):
+                self.pool.submit(self.runner.prepare, server.COMPILE)
+            for key, program in sorted(pending.items(), key=lambda item: turn(item[1][1])):
+                self.results[key] = self.pool.submit(self.run, key, *program)
+        return [self.results[key] for key in pending]
 
     def result(self, info: str, source: str) -> Result:
         """What the block printed; waits for it, and starts it if nobody has."""

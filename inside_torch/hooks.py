@@ -15,11 +15,12 @@ from collections.abc import Iterator
 from concurrent.futures import Future, as_completed
 from pathlib import Path
 
+from jinja2 import FileSystemBytecodeCache
 from mkdocs.exceptions import Abort
 from mkdocs.utils import CountHandler
 from tqdm import tqdm
 
-from inside_torch import blocks, edition, notebooks, render
+from inside_torch import blocks, edition, render
 from inside_torch.fences import Fence, Problem, fences
 
 log = logging.getLogger("mkdocs.inside_torch")
@@ -99,6 +100,9 @@ def on_config(config):
     running = [(fence.info, fence.source) for _, _, found, _ in pages(config) for fence in found if fence.runs]
     config.extra["begun"] = all_blocks.start(running)
     log.info(f"{len(config.extra['begun'])} of {len(running)} blocks to run")
+    for info, source in running:
+        if info == "python":
+            render.source_html(source)  # while the server imports torch
     if book := edition.book_commit():
         os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(book[1].timestamp())))
     config.copyright = edition_stamp()
@@ -120,6 +124,8 @@ def on_page_content(page_html: str, page, config, files) -> str:
     """Make a notebook look like the other pages."""
     if page.file.src_uri.endswith(".md"):
         return page_html
+    from inside_torch import notebooks  # it imports an HTML parser that no other page needs
+
     return notebooks.page(page_html, page_name(page.file.abs_src_path, config))
 
 
@@ -168,6 +174,8 @@ def failures(config, files) -> list[str]:
 
 def on_env(env, config, files):
     """Before anything is written: list every failure of the book, and stop unless we are serving."""
+    (edition.CACHE / "templates").mkdir(parents=True, exist_ok=True)
+    env.bytecode_cache = FileSystemBytecodeCache(str(edition.CACHE / "templates"))  # the theme compiles in 0.1 s
     show_progress(config.extra.pop("begun"))
     texts = failures(config, files)
     for text in texts:

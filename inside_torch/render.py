@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import functools
 import html
+from pathlib import Path
 
+from markdown import Markdown
 from markdown_exec import base_format, markdown_config
 from pymdownx.superfences import SuperFencesException
 
 from inside_torch import edition
 from inside_torch.blocks import Blocks, Result
-from inside_torch.cache import Cache
+from inside_torch.cache import Cache, digest
 from inside_torch.pictures import checked_figure, figure_html
 
 # The source of a block is highlighted by a Markdown instance that knows nothing else: it cannot run it again.
@@ -43,13 +45,35 @@ def output_html(output: str) -> str:
     return f'<div class="it-output"><p class="it-hidden">output</p><pre tabindex="0"><samp>{text}</samp></pre></div>'
 
 
-def block_html(source: str, result: Result, md) -> str:
-    """A block's source, highlighted, with its output attached below."""
-    below = failure_html(result) if result.failed else output_html(result.output)
-    markdown_config.save(SOURCE_EXTENSIONS, {"pymdownx.highlight": {"pygments_lang_class": True}})
-    return base_format(
-        language="python", run=lambda *_, **__: below, code=source, md=md, html=True, source="above", update_toc=False
-    )
+@functools.cache
+def rendering_code() -> str:
+    """A digest of this file; the packages it uses are in the fingerprint."""
+    return edition.hash_of_files([Path(__file__)])
+
+
+def source_html(source: str) -> str:
+    """A block's source, highlighted. Rendered once, then read from the cache."""
+    cache = Cache(edition.CACHE / "html")
+    key = digest(source, blocks().fingerprint, rendering_code())
+    rendered = cache.get(key)
+    if rendered is None:
+        markdown_config.save(SOURCE_EXTENSIONS, {"pymdownx.highlight": {"pygments_lang_class": True}})
+        rendered = base_format(
+            language="python",
+            run=lambda *_, **__: "",
+            code=source,
+            md=Markdown(),
+            html=True,
+            source="above",
+            update_toc=False,
+        )
+        cache.put(key, rendered)
+    return rendered
+
+
+def block_html(source: str, result: Result) -> str:
+    """A block's source with its output, or its failure, attached below."""
+    return source_html(source) + (failure_html(result) if result.failed else output_html(result.output))
 
 
 def format_fence(source, language, class_name, options, md, **kwargs) -> str:
@@ -57,7 +81,7 @@ def format_fence(source, language, class_name, options, md, **kwargs) -> str:
     try:
         result = blocks().result(language, source)
         if language == "python":
-            inner = block_html(source, result, md)
+            inner = block_html(source, result)
         else:
             inner = failure_html(result) if result.failed else figure_html(checked_figure(result.output))
         return f'<div class="it-block" data-block="{blocks().key(language, source)[:12]}">{inner}</div>'

@@ -136,6 +136,11 @@ class Runner:
                 self.connections[modules] = ours
             return self.connections[modules]
 
+    def prepare(self, modules: tuple[str, ...]) -> None:
+        """Have a server import `modules`, and wait until it has."""
+        if self.forks:
+            self.run("", modules=modules)
+
     def launch(self, request: dict, modules: tuple[str, ...], descriptors: list[int]) -> Fork | Fresh:
         if self.forks:
             return Fork(self.connection(modules), request, descriptors)

@@ -12,11 +12,13 @@ import ctypes
 import importlib
 import json
 import os
+import platform
 import selectors
 import shutil
 import signal
 import socket
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 from inside_torch import child
@@ -24,14 +26,27 @@ from inside_torch import child
 NAME = "inside_torch.server"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
-# What a compiled function or an optimizer imports on first use; a name another torch lacks is passed over.
-COMPILE = (
-    "torch._dynamo",
-    "torch._inductor.compile_fx",
-    "torch._inductor.codegen.cpp",
-    "torch._inductor.codegen.cpp_wrapper_cpu",
-    "torch._functorch.aot_autograd",
-    "torch.optim",
+# What a first compile or optimizer imports lazily: the modules that a small torch.compile leaves in
+# sys.modules and these roots do not bring. A name that another torch lacks is passed over.
+COMPILE = tuple(
+    "torch." + name
+    for name in """
+    _dynamo _dynamo.repro.after_dynamo _dynamo.backends.cudagraphs _dynamo.backends.distributed
+    _dynamo.backends.inductor _dynamo.backends.onnxrt _dynamo.backends.tensorrt _dynamo.backends.torchxla
+    _dynamo.backends.tvm _dynamo.dce_extra_outputs
+    _export.db.logging _export.passes._node_metadata_hook
+    _export.passes.add_runtime_assertions_for_constraints_pass export._trace export._unlift
+    _functorch.aot_autograd _functorch._aot_autograd.subclass_codegen
+    _functorch._activation_checkpointing.remat_using_tags_for_fwd_loss_bwd_graph_pass
+    _higher_order_ops.passes.inline_invoke_subgraph
+    _inductor.compile_fx _inductor.compiler_bisector _inductor.hooks _inductor.codegen.cpp
+    _inductor.codegen.cpp_wrapper_cpu_array_ref _inductor.codegen.cpp_wrapper_gpu
+    _inductor.codegen.cpp_wrapper_mps _inductor.codegen.cuda_combined_scheduling
+    _inductor.codegen.halide _inductor.codegen.memory_planning _inductor.codegen.mps _inductor.codegen.pallas
+    _inductor.codegen.python_wrapper_mtia _inductor.codegen.wrapper_fxir
+    _inductor.codegen.xpu.xpu_combined_scheduling
+    _subclasses.schema_check_mode fx.experimental.validator optim utils._cpp_embed_headers
+    """.split()
 )
 
 
@@ -61,6 +76,11 @@ def preload(names: tuple[str, ...]) -> None:
     if "torch._inductor.compile_fx" in sys.modules:
         from torch._inductor import codecache, cpu_vec_isa
 
+        # Each probe compiles and loads a small program: side by side, and over before the first fork.
+        usable = cpu_vec_isa.x86_isa_checker() if platform.machine() in ("x86_64", "AMD64") else []
+        probed = [isa for isa in cpu_vec_isa.supported_vec_isa_list if all(f in usable for f in str(isa).split())]
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(bool, probed))
         cpu_vec_isa.valid_vec_isa_list()
         codecache.torch_key()
 
@@ -181,6 +201,7 @@ def main(arguments: list[str]) -> None:
         serve(connection)
     finally:
         shutil.rmtree(arguments[1], ignore_errors=True)
+        os._exit(0)  # taking torch down in order takes a third of a second and frees nothing that the end does not
 
 
 if __name__ == "__main__":

@@ -4,7 +4,7 @@ PY := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: serve test site lint format bench clean
+.PHONY: serve test site approve drift citations lint format bench clean
 
 serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild on each edit
 	$(PY) -m mkdocs serve --livereload
@@ -15,6 +15,15 @@ test: .venv/ready lint ## run every check
 
 site: .venv/ready ## a clean, strict build into site/
 	$(PY) -m mkdocs build --strict --clean
+
+approve: .venv/ready ## take the outputs as they are now for the right ones; prints what changed
+	$(PY) -m inside_torch.approved
+
+drift: .venv/ready ## report what another torch changes: make drift TORCH_PYTHON=/path/to/python > report.md
+	@$(PY) -m inside_torch.drift $(TORCH_PYTHON)
+
+citations: .venv/ready ## list each citation and its proof; with TORCH_PYTHON=/path/to/python, what another torch moves
+	@$(PY) -m inside_torch.citations $(TORCH_PYTHON)
 
 lint: .venv/ready ## style of the code, and the workflows
 	$(PY) -m ruff check

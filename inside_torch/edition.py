@@ -18,6 +18,9 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 CACHE = Path(os.environ.get("INSIDE_TORCH_CACHE", ROOT / ".cache")).resolve()
 
+# The interpreter that runs the blocks, and whose torch is the one the book is about.
+PYTHON = os.environ.get("INSIDE_TORCH_PYTHON", sys.executable)
+
 # Settings that change what a block prints, each fixed for every block.
 PINNED = {
     "ATEN_CPU_CAPABILITY": "avx2",  # kernels differ in their last digits between vector widths
@@ -34,6 +37,8 @@ PINNED = {
     "TORCH_LOGS_FORMAT": "%(message)s",  # no time, process or line before a message
     "TZ": "UTC",
 }
+# The code that runs a block and decides what of its output is shown.
+JUDGES = ("blocks", "child", "edition", "normal", "pictures", "quiz", "runner", "server")
 # What a block sees of the environment besides.
 PASSED_ON = ("PATH", "HOME", "CC", "CXX", "LD_LIBRARY_PATH", "SYSTEMROOT")
 
@@ -51,15 +56,26 @@ def extensions() -> Path:
 
 
 @functools.cache
-def torch_version() -> tuple[str, str]:
-    """The version and the git commit of the installed torch.
+def torch_folder() -> Path:
+    """The folder of the package torch that PYTHON would import, found without importing it.
 
-    Raises RuntimeError when torch is not installed. Source: torch/version.py.
+    Raises RuntimeError when torch is not installed there.
     """
-    spec = importlib.util.find_spec("torch")
-    if spec is None or spec.origin is None:
-        raise RuntimeError("torch is not installed in " + sys.prefix)
-    version = runpy.run_path(str(Path(spec.origin).with_name("version.py")))
+    if sys.executable == PYTHON:
+        spec = importlib.util.find_spec("torch")
+        origin = spec.origin if spec else None
+    else:
+        asked = "import importlib.util; print(importlib.util.find_spec('torch').origin)"
+        origin = subprocess.run([PYTHON, "-c", asked], capture_output=True, text=True).stdout.strip()
+    if not origin:
+        raise RuntimeError(f"torch is not installed in {PYTHON}")
+    return Path(origin).parent
+
+
+@functools.cache
+def torch_version() -> tuple[str, str]:
+    """The version and the git commit of the installed torch. Source: torch/version.py."""
+    version = runpy.run_path(str(torch_folder() / "version.py"))
     return str(version["__version__"]), version["git_version"]
 
 
@@ -101,18 +117,18 @@ def hash_of_files(paths: list[Path]) -> str:
 
 def fingerprint() -> str:
     """A digest of everything outside a block's source that can change what it prints."""
-    spec = importlib.util.find_spec("torch")
-    packages = Path(spec.origin).parent.parent if spec and spec.origin else Path(sys.prefix)
+    packages = torch_folder().parent
     here = Path(__file__).parent
     parts = [
         *torch_version(),
         sys.version,
+        str(packages) if sys.executable != PYTHON else "",
         platform.platform(),
         processor_flags(),
         compiler(),
         repr(sorted(PINNED.items())),
         repr(sorted(path.name for path in packages.glob("*.dist-info"))),
-        hash_of_files([here / name for name in ("child.py", "server.py", "runner.py", "edition.py")]),
+        hash_of_files([here / f"{name}.py" for name in JUDGES]),
     ]
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from inside_torch import child, server
-from inside_torch.edition import ROOT, block_environment
+from inside_torch.edition import PYTHON, ROOT, block_environment
 
 FORKS = sys.platform == "linux"  # macOS has fork, but its system libraries do not survive one
 OUTPUT_LIMIT = 100_000  # bytes a block may print on each stream
@@ -80,7 +80,7 @@ class Fresh:
 
     def __init__(self, request: dict, descriptors: list[int]) -> None:
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "inside_torch.child", request["scratch"], *request["path"]],
+            [PYTHON, "-m", "inside_torch.child", request["scratch"], *request["path"]],
             cwd=ROOT,
             env=request["environment"],
             stdin=subprocess.DEVNULL,
@@ -114,7 +114,7 @@ class Runner:
         """Start the server with torch imported; returns the socket it listens on."""
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
-            [sys.executable, "-m", server.NAME, str(theirs.fileno()), str(self.folder), "torch", "numpy"],
+            [PYTHON, "-m", server.NAME, str(theirs.fileno()), str(self.folder), "torch", "numpy"],
             cwd=ROOT,
             env=block_environment(),
             pass_fds=[theirs.fileno()],

@@ -1,0 +1,80 @@
+"""`make drift`: the book under another torch, as one report, page by page.
+
+`python -m inside_torch.drift [PYTHON]` runs every block with the torch that PYTHON imports (this one's when not given)
+and compares with what is approved. It reports and fails nothing; the report is Markdown on standard output.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+from collections import defaultdict
+from collections.abc import Iterable
+from pathlib import Path
+
+from inside_torch import edition
+from inside_torch.approved import FOLDER, all_differences
+
+REPORT = re.compile(r"^ERROR +- +(docs/.*?)(?=^(?:ERROR|WARNING|INFO) +- |\Z)", re.M | re.S)
+KINDS = {
+    "deprecations": re.compile(r"DeprecationWarning|FutureWarning"),
+    "citations moved or gone": re.compile(r"\bcitation\b"),
+    "outputs changed": re.compile(r"^docs/[^\n]*(?:the output changed|not approved yet|no longer there)"),
+}
+ORDER = ["failing", "deprecations", "citations moved or gone", "outputs changed"]
+
+
+def kind(report: str) -> str:
+    """Which of the four parts of a page's report a finding belongs to."""
+    return next((name for name, pattern in KINDS.items() if pattern.search(report)), "failing")
+
+
+def build(folder: Path) -> list[str]:
+    """Build the book with failures shown on its pages; returns the reports of what failed."""
+    environment = os.environ | {"INSIDE_TORCH_CACHE": str(folder / "cache"), "INSIDE_TORCH_DRIFT": "1"}
+    command = [sys.executable, "-m", "mkdocs", "build", "--no-strict", "--site-dir", str(folder / "site")]
+    built = subprocess.run(command, cwd=edition.ROOT, env=environment, capture_output=True, text=True)
+    if built.returncode:
+        raise RuntimeError(f"the book cannot be built at all:\n{built.stderr}")
+    return [report.rstrip() for report in REPORT.findall(built.stderr)]
+
+
+def as_markdown(reports: Iterable[str], version: str, commit: str) -> str:
+    """The whole report: a count, then each page's findings by kind."""
+    pages: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    for report in reports:
+        page = re.match(r"docs/[\w./-]+", report)
+        pages[page[0] if page else "the book"][kind(report)].append(report)
+    parts = [f"# The book under torch {version} ({commit[:10]})"]
+    if not pages:
+        parts.append("Nothing changed.")
+    for page, kinds in sorted(pages.items()):
+        parts.append(f"## {page}")
+        for name in ORDER:
+            if found := kinds.get(name):
+                parts.append(f"### {name}: {len(found)}")
+                parts += [f"~~~~text\n{report}\n~~~~" for report in found]
+    return "\n\n".join(parts) + "\n"
+
+
+def drift(approved: Path = FOLDER) -> str:
+    """Build with the torch of edition.PYTHON and report what differs from `approved`."""
+    with tempfile.TemporaryDirectory() as folder:
+        failed = build(Path(folder))
+        places = {re.match(r"docs/[^:]+:\d+", report)[0] for report in failed if re.match(r"docs/[^:]+:\d+", report)}
+        changed = [r for r in all_differences(Path(folder) / "site", approved) if r.split(": ")[0] not in places]
+    return as_markdown([*failed, *changed], *edition.torch_version())
+
+
+def main() -> None:
+    if len(sys.argv) > 1 and os.environ.get("INSIDE_TORCH_PYTHON") != sys.argv[1]:
+        environment = os.environ | {"INSIDE_TORCH_PYTHON": sys.argv[1]}
+        sys.exit(subprocess.run([sys.executable, "-m", "inside_torch.drift", sys.argv[1]], env=environment).returncode)
+    print(drift())
+
+
+if __name__ == "__main__":
+    main()

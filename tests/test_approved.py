@@ -1,0 +1,109 @@
+"""Outputs are the approved ones, and the same bytes whatever the circumstances of the build."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import warnings
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from inside_torch.approved import (
+    Shown,
+    all_differences,
+    approve,
+    as_shown,
+    as_text,
+    built_pages,
+    differences,
+    is_edition,
+)
+from inside_torch.normal import RULES, normalised
+
+
+def test_every_output_is_the_approved_one(book: Path):
+    changed = all_differences(book)
+    if changed and not is_edition():
+        warnings.warn("not the edition's Python or machine:\n" + "\n\n".join(changed), stacklevel=1)
+    else:
+        assert not changed, "\n\n" + "\n\n".join(changed) + "\n\nIf this is right: make approve"
+
+
+def test_a_changed_output_is_named_with_page_and_line(book: Path, tmp_path: Path):
+    approve(book, tmp_path)
+    assert all_differences(book, tmp_path) == []
+    file = tmp_path / "tensor.md.txt"
+    file.write_text(file.read_text().replace("[100,   1,   2]", "[100,   1,   7]", 1))
+    (report,) = all_differences(book, tmp_path)
+    line = (ROOT / "docs" / "tensor.md").read_text().split("```python")[0].count("\n") + 1
+    assert report.startswith(f"docs/tensor.md:{line}: the output changed")
+    assert "-tensor([[100,   1,   7]," in report and "+tensor([[100,   1,   2]," in report
+
+
+def test_a_block_more_or_less_is_named(book: Path, tmp_path: Path):
+    approve(book, tmp_path)
+    file = tmp_path / "index.md.txt"
+    shown = as_shown(file.read_text())
+    file.write_text(as_text([Shown("gone = 1", "x"), *shown[1:]]))
+    reports = all_differences(book, tmp_path)
+    assert any("no longer there: gone = 1" in report for report in reports)
+    assert any("not approved yet" in report for report in reports)
+    (tmp_path / "lost.md.txt").write_text("")
+    assert "docs/lost.md: approved, but no longer a page" in all_differences(book, tmp_path)
+
+
+def test_an_approved_file_reads_back(book: Path):
+    for page, shown in built_pages(book).items():
+        assert differences(page, as_text(shown), shown) == []
+        assert [item.source for item in as_shown(as_text(shown))] == [item.source for item in shown]
+
+
+RUNS = {
+    "<AddBackward0 object at 0x7f3a5c0b1d90>": "<AddBackward0 object at 0x…>",
+    "fn 0x55cea04f72a0 here": "fn 0x… here",
+    "___check_obj_id(L['f'], 140234)": "___check_obj_id(L['f'], <id>)",
+    "__compiled_fn_1_ea36acdf_b2ce_4aa1_9c1d_0123456789ab(x)": "__compiled_fn_1_<uuid>(x)",
+    "<eval_with_key>.12": "<eval_with_key>",
+    "V1120 16:59:47.828000 23344 torch/_dynamo/x.py:1] go": "torch/_dynamo/x.py:1] go",
+    "latency = 85.45 us": "latency = <time>",
+    "/home/a/.venv/lib/python3.11/site-packages/torch/_tensor.py": "torch/_tensor.py",
+    "/__w/pytorch/pytorch/c10/core/TensorImpl.h": "c10/core/TensorImpl.h",
+    "/tmp/inside-torch-ab12/tmpx/work/a.txt": "./a.txt",
+    "0x9400010001 DispatchKeySet(CPU)": "0x9400010001 DispatchKeySet(CPU)",
+}
+
+
+@pytest.mark.parametrize(("printed", "shown"), RUNS.items())
+def test_what_no_run_can_repeat_is_replaced(printed, shown):
+    assert normalised(printed) == shown
+    assert normalised(shown) == shown
+
+
+def test_every_rule_has_a_reason_and_a_case():
+    import re
+
+    for pattern, _, reason in RULES:
+        assert reason
+        assert any(re.search(pattern, printed) for printed in RUNS), pattern
+
+
+def test_the_book_is_the_same_bytes_elsewhere(book: Path, tmp_path: Path):
+    (tmp_path / "home").mkdir()
+    environment = os.environ | {
+        "HOME": str(tmp_path / "home"),
+        "INSIDE_TORCH_CACHE": str(tmp_path / "cache"),
+        "LC_ALL": "C",
+        "NO_MKDOCS_2_WARNING": "1",
+        "PYTHONPATH": str(ROOT),
+        "TZ": "Asia/Tokyo",
+    }
+    command = [sys.executable, "-m", "mkdocs", "build", "-f", str(ROOT / "mkdocs.yml"), "-d", str(tmp_path / "site")]
+    one_core = lambda: os.sched_setaffinity(0, {min(os.sched_getaffinity(0))})  # noqa: E731
+    built = subprocess.run(command, cwd=tmp_path, env=environment, preexec_fn=one_core, capture_output=True, text=True)
+    assert built.returncode == 0, built.stderr
+    for path in sorted(book.rglob("*")):
+        if path.is_file():
+            assert (tmp_path / "site" / path.relative_to(book)).read_bytes() == path.read_bytes(), path.name

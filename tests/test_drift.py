@@ -1,0 +1,87 @@
+"""The report on another torch: proven on a doctored copy of the installed one."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import venv
+from pathlib import Path
+
+import pytest
+from conftest import ROOT
+
+from inside_torch import edition
+from inside_torch.drift import as_markdown, kind
+
+# file of torch -> what is done to its text
+DOCTORED = {
+    "functional.py": lambda text: text.replace(
+        "def broadcast_tensors(*tensors):",
+        "def broadcast_tensors(*tensors):\n    import warnings; warnings.warn('use less', DeprecationWarning)",
+    ),
+    "serialization.py": lambda text: text + "\ndef save(*_, **__):\n    raise RuntimeError('save is gone')\n",
+    "storage.py": lambda text: (
+        "# moved\n" * 7
+        + text.replace("class UntypedStorage(", "class UntypedStorage(")
+        + ("\nUntypedStorage.__module__ = 'torch.elsewhere'\n")
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def doctored(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """An interpreter whose torch is the installed one, but for three changed files."""
+    folder = tmp_path_factory.mktemp("doctored")
+    venv.create(folder, with_pip=False, symlinks=True)
+    (packages,) = folder.glob("lib/python*/site-packages")
+    real = edition.torch_folder()
+    (packages / "rest.pth").write_text(f"{real.parent}\n")
+    (packages / "torch").mkdir()
+    for path in real.iterdir():
+        (packages / "torch" / path.name).symlink_to(path)
+    for name, change in DOCTORED.items():
+        (packages / "torch" / name).unlink()
+        (packages / "torch" / name).write_text(change((real / name).read_text()))
+    return folder / "bin" / "python"
+
+
+def report(python: Path) -> str:
+    command = [sys.executable, "-m", "inside_torch.drift", str(python)]
+    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    assert made.returncode == 0, made.stderr
+    return made.stdout
+
+
+def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path):
+    said = report(doctored)
+    assert said.startswith(f"# The book under torch {edition.torch_version()[0]}")
+    page = said.split("## docs/tensor.md")[1].split("\n## ")[0]
+    assert "### failing: 1" in page and "save is gone" in page
+    assert "### deprecations: 1" in page and "DeprecationWarning: use less" in page
+    assert "### outputs changed: 1" in page
+    assert "-<class 'torch.storage.UntypedStorage'>" in page
+    assert "+<class 'torch.elsewhere.UntypedStorage'>" in page
+    assert "## docs/index.md" not in said, "a page that did not change is not mentioned"
+
+
+def test_the_edition_itself_does_not_drift():
+    said = report(Path(sys.executable))
+    assert "Nothing changed." in said, said
+
+
+def test_a_report_sorts_its_findings():
+    reports = ["docs/b.md:3: it ended with status 1", "docs/a.md:1: it wrote to stderr: X.py:2: FutureWarning: y"]
+    assert [kind(report) for report in reports] == ["failing", "deprecations"]
+    text = as_markdown(reports, "2.14.0", "0123456789abcdef")
+    assert text.index("## docs/a.md") < text.index("### deprecations: 1") < text.index("## docs/b.md")
+    assert text.startswith("# The book under torch 2.14.0 (0123456789)")
+
+
+def test_an_interpreter_without_torch_is_said_so(tmp_path: Path):
+    venv.create(tmp_path / "empty", with_pip=False)
+    python = tmp_path / "empty" / "bin" / "python"
+    command = [sys.executable, "-c", "from inside_torch import edition; edition.torch_version()"]
+    environment = os.environ | {"INSIDE_TORCH_PYTHON": str(python)}
+    said = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True).stderr
+    assert f"torch is not installed in {python}" in said

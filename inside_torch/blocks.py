@@ -12,8 +12,9 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
-from inside_torch import edition, server
+from inside_torch import edition, quiz, server
 from inside_torch.cache import Cache, digest
+from inside_torch.normal import normalised
 from inside_torch.pictures import checked_figure, figure_html
 from inside_torch.runner import Outcome, Runner
 
@@ -56,7 +57,7 @@ def judge(outcome: Outcome) -> Result:
     elif unprintable:
         failure = f"it printed the control character {unprintable[0]!r}, which a page cannot show"
     else:
-        return Result(output)
+        return Result(normalised(output))
     return Result(output, failure, stderr)
 
 
@@ -88,6 +89,14 @@ def judge_figure(result: Result) -> Result:
     return result
 
 
+def judge_quiz(result: Result, source: str) -> Result:
+    """A quiz's result, failed as well when what its program printed cannot be the one right answer."""
+    asked = quiz.parse(source)
+    if result.failed or asked.problems:
+        return result
+    return Result(result.output, quiz.objection(asked, result.output))
+
+
 class Blocks:
     """Runs each block once, side by side, and remembers; what is in the cache does not run."""
 
@@ -115,10 +124,13 @@ class Blocks:
     def run(self, key: str, info: str, source: str) -> Result:
         """Run a block now and store its output; a failure is never stored."""
         path = (str(edition.ROOT),) if info == "figure" else ()
-        modules = MODULES[turn(source)]
-        result = judge(self.runner.run(source, path, modules, edition.extensions() / key[:16]))
+        program = quiz.parse(source).in_place if info == "quiz" else source
+        modules = MODULES[turn(program)]
+        result = judge(self.runner.run(program, path, modules, edition.extensions() / key[:16]))
         if info == "figure":
             result = judge_figure(result)
+        if info == "quiz":
+            result = judge_quiz(result, source)
         if not result.failed:
             self.cache.put(key, result.output)
         return result

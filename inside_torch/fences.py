@@ -6,7 +6,9 @@ import difflib
 import re
 from dataclasses import dataclass
 
-RUN = ("python", "figure")
+from inside_torch import quiz
+
+RUN = ("python", "figure", "quiz")
 SHOWN = ("text", "cpp", "console", "yaml", "toml", "html", "css")
 HEAD = re.compile(r"(?P<prefix>[ \t>]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)")
 MISPLACED = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]+(?:`{3,}|~{3,})[^`]*")
@@ -25,6 +27,11 @@ class Fence:
     @property
     def runs(self) -> bool:
         return self.info in RUN
+
+    @property
+    def program(self) -> str:
+        """What a fence that runs shows as its source."""
+        return quiz.parse(self.source).program if self.info == "quiz" else self.source
 
     @property
     def is_listing(self) -> bool:
@@ -96,4 +103,6 @@ def fences(text: str, page: str) -> tuple[list[Fence], list[Problem]]:
         found.append(fence)
         if wrong := complaint(fence.info, fence.source):
             problems.append(Problem(page, opened, wrong))
+        if fence.info == "quiz":
+            problems += [Problem(page, opened + at, said) for at, said in quiz.parse(fence.source).problems]
     return found, problems

@@ -14,6 +14,7 @@ from inside_torch import edition
 from inside_torch.blocks import Blocks, Result
 from inside_torch.cache import Cache, digest
 from inside_torch.pictures import checked_figure, figure_html
+from inside_torch.quiz import parse, quiz_html
 
 # The source of a block is highlighted by a Markdown instance that knows nothing else: it cannot run it again.
 SOURCE_EXTENSIONS = ["pymdownx.highlight", "pymdownx.superfences"]
@@ -76,14 +77,25 @@ def block_html(source: str, result: Result) -> str:
     return source_html(source) + (failure_html(result) if result.failed else output_html(result.output))
 
 
+def quiz_or_failure_html(source: str, result: Result) -> str:
+    """A quiz, or its failure; one that is not complete has its problems at the top of the page."""
+    quiz = parse(source)
+    if result.failed or quiz.problems:
+        return source_html(quiz.program) + failure_html(result)
+    return quiz_html(quiz, source_html(quiz.program), result.output, output_html(result.output))
+
+
 def format_fence(source, language, class_name, options, md, **kwargs) -> str:
-    """Formatter: the HTML of a python or figure fence. superfences swallows every exception but its own."""
+    """Formatter: the HTML of a fence that runs. superfences swallows every exception but its own."""
     try:
         result = blocks().result(language, source)
         if language == "python":
             inner = block_html(source, result)
+        elif language == "quiz":
+            inner = quiz_or_failure_html(source, result)
         else:
             inner = failure_html(result) if result.failed else figure_html(checked_figure(result.output))
-        return f'<div class="it-block" data-block="{blocks().key(language, source)[:12]}">{inner}</div>'
+        kind = "it-block it-quiz" if language == "quiz" else "it-block"
+        return f'<div class="{kind}" data-block="{blocks().key(language, source)[:12]}">{inner}</div>'
     except Exception as error:
         raise SuperFencesException(f"{language} fence: {error!r}\n{source}") from error

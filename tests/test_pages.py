@@ -7,6 +7,7 @@ import re
 import pytest
 from conftest import ROOT
 
+from inside_torch import quiz
 from inside_torch.fences import Fence, fences
 
 PAGES = {path.name: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
@@ -25,14 +26,14 @@ SOFT = re.compile(r"\b(?:simply|obviously|of course|just|easily)\b", re.I)
 
 def broken_rules(fence: Fence) -> list[str]:
     """What a block does that no block of the book may."""
-    lines = fence.source.split("\n")
+    lines = fence.program.split("\n")
     rules = []
     if len(lines) > 25:
         rules.append(f"has {len(lines)} lines")
     if max(map(len, lines)) > 76:
         rules.append(f"is {max(map(len, lines))} columns wide")
-    rules += [what for pattern, what in UNSTABLE.items() if re.search(pattern, fence.source)]
-    if re.search(r"\brandn?\(|randperm|randint", fence.source) and "manual_seed" not in fence.source:
+    rules += [what for pattern, what in UNSTABLE.items() if re.search(pattern, fence.program)]
+    if re.search(r"\brandn?\(|randperm|randint", fence.program) and "manual_seed" not in fence.program:
         rules.append("draws without a seed")
     return rules
 
@@ -46,6 +47,16 @@ def missing_parts(text: str) -> list[str]:
     """The parts of a chapter that no heading announces."""
     headings = re.findall(r"^## (.+)$", text, re.M)
     return [part for part in PARTS if not any(heading.startswith(part) for heading in headings)]
+
+
+def unasked_sections(text: str, name: str) -> list[str]:
+    """The main sections of a chapter that no quiz asks about, neither as a whole nor in a part of theirs."""
+    asked = {quiz.parse(fence.source).section for fence in fences(text, name)[0] if fence.info == "quiz"}
+    sections: list[list[str]] = []
+    for level, heading in re.findall(r"^(###?) (.+)$", re.sub(r"```.*?```", "", text, flags=re.S), re.M):
+        sections += [[heading]] if level == "##" else []
+        sections[-1].append(heading)
+    return [main for main, *within in sections if not main.startswith(tuple(PARTS)) and not asked.intersection(within)]
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -66,6 +77,14 @@ def test_a_chapter_has_its_parts(name):
     assert 40 <= len(opening.split()) <= 80
     prose = re.sub(r"```.*?```", "", CHAPTERS[name], flags=re.S)
     assert 1500 <= len(prose.split()) <= 3000
+
+
+@pytest.mark.parametrize("name", CHAPTERS)
+def test_each_main_section_has_a_quiz(name):
+    assert unasked_sections(CHAPTERS[name], name) == []
+    for fence in fences(CHAPTERS[name], name)[0]:
+        for answer, _ in quiz.parse(fence.source).wrong if fence.info == "quiz" else ():
+            assert max(map(len, answer.split("\n"))) <= 76 and answer.count("\n") < 8, fence.line
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -95,6 +114,9 @@ def test_a_broken_rule_is_noticed(source, said):
 
 def test_soft_words_and_missing_parts_are_noticed():
     assert soft_words("It is simply so.\n```python\njust = 1\n```") == ["simply"]
+    assert unasked_sections("# T\n\n## Why\n\n## How\n\n### So\n\n## Recap\n", "t.md") == ["How"]
+    asked = "```quiz\nsection: So\n```\n"
+    assert unasked_sections(f"# T\n\n## Why\n\n## How\n\n### So\n\n## Recap\n{asked}", "t.md") == []
     assert missing_parts("# T\n\n## Why so\n\n## Recap\n") == [
         "Build it",
         "When it breaks",

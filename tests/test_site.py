@@ -46,7 +46,8 @@ def test_every_page_says_what_printed_it(book: Path):
 
 def test_what_the_copy_button_takes_is_the_block(book: Path):
     for path in PAGES:
-        sources = [fence.source.rstrip() for fence in fences(path.read_text(), path.name)[0] if fence.info == "python"]
+        found, _ = fences(path.read_text(), path.name)
+        sources = [fence.program.rstrip() for fence in found if fence.info in ("python", "quiz")]
         blocks = soup(book / f"{path.stem}.html").select(".it-block .highlight code")
         assert [block.get_text().rstrip() for block in blocks] == sources, path.name
 

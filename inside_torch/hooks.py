@@ -20,7 +20,8 @@ from mkdocs.exceptions import Abort
 from mkdocs.utils import CountHandler
 from tqdm import tqdm
 
-from inside_torch import blocks, edition, render
+from inside_torch import blocks, citations, edition, quiz, render
+from inside_torch.citations.markdown import in_html
 from inside_torch.fences import Fence, Problem, fences
 
 log = logging.getLogger("mkdocs.inside_torch")
@@ -83,8 +84,8 @@ def show_progress(begun: list[Future]) -> None:
 
 
 def on_startup(command: str, dirty: bool) -> None:
-    """Remember whether this is `mkdocs serve`, which shows failures instead of stopping at them."""
-    os.environ[SERVING] = "1" if command == "serve" else ""
+    """Remember whether failures are shown on their pages (`mkdocs serve`, `make drift`) or stop the build."""
+    os.environ[SERVING] = "1" if command == "serve" or os.environ.get("INSIDE_TORCH_DRIFT") else ""
     atexit.register(render.blocks().close)
 
 
@@ -97,18 +98,21 @@ def on_config(config):
         lock_site(config.site_dir)
     all_blocks = render.blocks()
     all_blocks.refresh()
-    running = [(fence.info, fence.source) for _, _, found, _ in pages(config) for fence in found if fence.runs]
-    config.extra["begun"] = all_blocks.start(running)
+    book_pages = list(pages(config))
+    running = [fence for _, _, found, _ in book_pages for fence in found if fence.runs]
+    config.extra["begun"] = all_blocks.start((fence.info, fence.source) for fence in running)
+    all_blocks.start(program for _, text, _, _ in book_pages for program in citations.programs(text))
     log.info(f"{len(config.extra['begun'])} of {len(running)} blocks to run")
-    for info, source in running:
-        if info == "python":
-            render.source_html(source)  # while the server imports torch
+    for fence in running:
+        if fence.info != "figure":
+            render.source_html(fence.program)  # while the server imports torch
     if book := edition.book_commit():
         os.environ.setdefault("SOURCE_DATE_EPOCH", str(int(book[1].timestamp())))
     config.copyright = edition_stamp()
     os.environ.update(edition.PINNED)  # the notebook's kernel inherits them
     if plugin := config.plugins.get("mkdocs-jupyter"):
         plugin.config["cache_dir"] = str(edition.CACHE / "notebooks" / all_blocks.fingerprint[:16])
+        plugin.config["execute"] = sys.executable == edition.PYTHON  # another interpreter may have no kernel
     return config
 
 
@@ -121,27 +125,36 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 
 
 def on_page_content(page_html: str, page, config, files) -> str:
-    """Make a notebook look like the other pages."""
+    """Make a notebook look like the other pages; end a page that has quizzes with the reader's progress."""
     if page.file.src_uri.endswith(".md"):
-        return page_html
+        return page_html + quiz.progress_html(page_html)
     from inside_torch import notebooks  # it imports an HTML parser that no other page needs
 
-    return notebooks.page(page_html, page_name(page.file.abs_src_path, config))
+    return notebooks.page(in_html(page_html), page_name(page.file.abs_src_path, config))
 
 
 def miscounted(page_html: str, name: str, found: list[Fence]) -> list[tuple[int, str]]:
     """Say where a rendered page shows another set of blocks than its source holds."""
     keys = {fence: render.blocks().key(fence.info, fence.source)[:12] for fence in found if fence.runs}
-    surplus = Counter(re.findall(r'<div class="it-block" data-block="(\w+)">', page_html))
+    surplus = Counter(re.findall(r'<div class="it-block(?: it-quiz)?" data-block="(\w+)">', page_html))
     missing = []
     for fence, key in keys.items():
         if not surplus[key]:
             missing.append((fence.line, f"{name}:{fence.line}: this block is not on the page"))
         surplus[key] -= 1
-    highlighted = sum(fence.is_listing or fence.info == "python" for fence in found)
+    highlighted = sum(fence.is_listing or fence.info in ("python", "quiz") for fence in found)
     if missing or surplus.total() != 0 or page_html.count(HIGHLIGHTED) != highlighted:
         return missing or [(1, f"{name}:1: the page shows Python that did not run")]
     return []
+
+
+def lost_section(fence: Fence, name: str, rendered: dict[str, str]) -> list[tuple[int, str]]:
+    """Say where a quiz refers to a section that the rendered pages do not have."""
+    section, (page, anchor) = quiz.parse(fence.source).section, quiz.parse(fence.source).target
+    target = os.path.normpath(os.path.join(os.path.dirname(name), page)) if page else name
+    if f' id="{anchor}"' in rendered.get(target, ""):
+        return []
+    return [(fence.line, f"{name}:{fence.line}: there is no section `{section}` that could explain this quiz")]
 
 
 def broken_formulas(page_html: str, name: str, text: str) -> list[tuple[int, str]]:
@@ -150,6 +163,18 @@ def broken_formulas(page_html: str, name: str, text: str) -> list[tuple[int, str
     for formula, message in re.findall(r'data-formula="([^"]*)">([^<]*)<', page_html):
         line = text[: text.find(html.unescape(formula))].count("\n") + 1
         found.append((line, f"{name}:{line}: {html.unescape(message)}"))
+    return found
+
+
+def broken_citations(page_html: str, name: str, text: str) -> list[tuple[int, str]]:
+    """The citations of a rendered page that are not proven, at each line that has them."""
+    broken = dict(re.findall(r'data-citation="([^"]*)">([^<]*)<', page_html))
+    raw = re.findall(r'href="src:([^"]*)"', page_html)
+    broken |= {reference: f"the citation src:{reference} is raw HTML, not a Markdown link" for reference in raw}
+    cited, found = citations.references(text), []
+    for reference, message in broken.items():
+        for line in [line for line, one in cited if one == html.unescape(reference)] or [1]:
+            found.append((line, f"{name}:{line}: {html.unescape(message)}"))
     return found
 
 
@@ -162,11 +187,17 @@ def failures(config, files) -> list[str]:
         for fence in found:
             if fence.runs and (result := render.blocks().result(fence.info, fence.source)).failed:
                 reports.append((fence.line, blocks.report(name, fence.line, result)))
+        if name in rendered:
+            reports += broken_citations(rendered[name], name, text)
         if name in rendered and not problems:
             reports += miscounted(rendered[name], name, found)
+            reports += [said for fence in found if fence.info == "quiz" for said in lost_section(fence, name, rendered)]
             reports += broken_formulas(rendered[name], name, text)
         texts += [said for _, said in sorted(reports)]
-    for content in rendered.values():
+    for notebook, content in rendered.items():
+        if not notebook.endswith(".md"):
+            text = (Path(config.config_file_path).parent / notebook).read_text(encoding="utf-8-sig")
+            texts += [said for _, said in sorted(broken_citations(content, notebook, text))]
         for name, message in re.findall(r'data-notebook="([^"]*)">([^<]*)<', content):
             texts.append(f"{name}:1: {html.unescape(message)}")
     return texts

@@ -1,0 +1,48 @@
+"""What a proof ends in: a citation, or the reason why there is none."""
+
+from __future__ import annotations
+
+import difflib
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from inside_torch import edition
+
+
+class UnprovenError(ValueError):
+    """Why a reference cannot be cited; the sentence is shown to the author."""
+
+
+@dataclass(frozen=True)
+class Citation:
+    """A place in PyTorch's repository.
+
+    `proof` says what stands behind it, `path` is the path upstream, `line` the line upstream (None: the file),
+    `text` the cited line as the installed torch has it, or the record it keeps of a line that does not ship.
+    """
+
+    proof: str
+    path: str
+    line: int | None
+    text: str
+
+    @property
+    def link(self) -> str:
+        """The permalink: the exact commit that torch was built from."""
+        url = f"https://github.com/pytorch/pytorch/blob/{edition.torch_version()[1]}/{self.path}"
+        return url + (f"#L{self.line}" if self.line else "")
+
+    @property
+    def place(self) -> str:
+        return self.path + (f", line {self.line}" if self.line else "")
+
+
+def only(found: list[tuple[str, int]], symbol: str, where: str, known: Iterable[str] = ()) -> int:
+    """The line of the one match among (name, line); `known` are names that might have been meant."""
+    if len(found) > 1:
+        places = ", ".join(f"{name} in line {line}" for name, line in found)
+        raise UnprovenError(f"{symbol} is ambiguous in {where}: {places}")
+    if not found:
+        near = difflib.get_close_matches(symbol, set(known), 1)
+        raise UnprovenError(f"{where} has no {symbol}" + (f"; did you mean {near[0]}?" if near else ""))
+    return found[0][1]

@@ -20,6 +20,7 @@ from inside_torch import edition
 from inside_torch.fences import fences
 
 FOLDER = edition.ROOT / "tests" / "approved"
+CITATIONS = "citations.json"
 
 
 @dataclass(frozen=True)
@@ -143,12 +144,14 @@ def approve(site: Path, folder: Path = FOLDER) -> None:
 
 
 def main() -> None:
-    """Build the book and approve it; prints what changed."""
+    """Build the book and approve it, with the lines its citations lead to; prints what changed."""
     with tempfile.TemporaryDirectory() as folder:
         command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", folder]
         subprocess.run(command, cwd=edition.ROOT, check=True)
         print("\n\n".join(all_differences(Path(folder))) or "Nothing changed.")
         approve(Path(folder))
+    command = [sys.executable, "-m", "inside_torch.citations", "--save", str(FOLDER / CITATIONS)]
+    subprocess.run(command, cwd=edition.ROOT, check=True, stdout=subprocess.DEVNULL)
 
 
 if __name__ == "__main__":

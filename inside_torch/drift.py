@@ -6,6 +6,7 @@ and compares with what is approved. It reports and fails nothing; the report is 
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -15,8 +16,9 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from inside_torch import edition
-from inside_torch.approved import FOLDER, all_differences
+from inside_torch import edition, render
+from inside_torch.approved import CITATIONS, FOLDER, all_differences
+from inside_torch.citations.__main__ import changes, cited, row
 
 REPORT = re.compile(r"^ERROR +- +(docs/.*?)(?=^(?:ERROR|WARNING|INFO) +- |\Z)", re.M | re.S)
 KINDS = {
@@ -60,20 +62,36 @@ def as_markdown(reports: Iterable[str], version: str, commit: str) -> str:
     return "\n\n".join(parts) + "\n"
 
 
+def moved_citations(approved: Path) -> list[str]:
+    """What became of the approved citations: one report for each place in the book that has one."""
+    before = json.loads((approved / CITATIONS).read_text(encoding="utf-8"))["citations"]
+    places = cited()
+    now = {reference: row(reference) for _, reference in places}
+    return [
+        f"{place}: the citation {change}"
+        for place, reference in places
+        if "failure" not in now[reference]  # those the build has reported
+        for change in changes({reference: before.get(reference, now[reference])}, now)
+    ]
+
+
 def drift(approved: Path = FOLDER) -> str:
     """Build with the torch of edition.PYTHON and report what differs from `approved`."""
     with tempfile.TemporaryDirectory() as folder:
         failed = build(Path(folder))
         places = {re.match(r"docs/[^:]+:\d+", report)[0] for report in failed if re.match(r"docs/[^:]+:\d+", report)}
         changed = [r for r in all_differences(Path(folder) / "site", approved) if r.split(": ")[0] not in places]
-    return as_markdown([*failed, *changed], *edition.torch_version())
+    return as_markdown([*failed, *moved_citations(approved), *changed], *edition.torch_version())
 
 
 def main() -> None:
     if len(sys.argv) > 1 and os.environ.get("INSIDE_TORCH_PYTHON") != sys.argv[1]:
         environment = os.environ | {"INSIDE_TORCH_PYTHON": sys.argv[1]}
         sys.exit(subprocess.run([sys.executable, "-m", "inside_torch.drift", sys.argv[1]], env=environment).returncode)
-    print(drift())
+    try:
+        print(drift())
+    finally:
+        render.blocks().close()
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,6 +13,8 @@ import pytest
 from conftest import ROOT
 
 from inside_torch.approved import (
+    CITATIONS,
+    FOLDER,
     Shown,
     all_differences,
     approve,
@@ -21,6 +24,7 @@ from inside_torch.approved import (
     differences,
     is_edition,
 )
+from inside_torch.citations.__main__ import changes, cited, row
 from inside_torch.normal import RULES, normalised
 
 
@@ -30,6 +34,13 @@ def test_every_output_is_the_approved_one(book: Path):
         warnings.warn("not the edition's Python or machine:\n" + "\n\n".join(changed), stacklevel=1)
     else:
         assert not changed, "\n\n" + "\n\n".join(changed) + "\n\nIf this is right: make approve"
+
+
+def test_every_citation_leads_where_it_was_approved(book: Path):
+    approved = json.loads((FOLDER / CITATIONS).read_text())["citations"]
+    now = {reference: row(reference) for _, reference in cited()}
+    assert now.keys() == approved.keys(), "make approve"
+    assert changes(approved, now) == []
 
 
 def test_a_changed_output_is_named_with_page_and_line(book: Path, tmp_path: Path):

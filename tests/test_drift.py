@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import os
+import re
 import subprocess
 import sys
 import venv
@@ -21,11 +24,7 @@ DOCTORED = {
         "def broadcast_tensors(*tensors):\n    import warnings; warnings.warn('use less', DeprecationWarning)",
     ),
     "serialization.py": lambda text: text + "\ndef save(*_, **__):\n    raise RuntimeError('save is gone')\n",
-    "storage.py": lambda text: (
-        "# moved\n" * 7
-        + text.replace("class UntypedStorage(", "class UntypedStorage(")
-        + ("\nUntypedStorage.__module__ = 'torch.elsewhere'\n")
-    ),
+    "storage.py": lambda text: "# moved\n" * 7 + text + "\nUntypedStorage.__module__ = 'torch.elsewhere'\n",
 }
 
 
@@ -37,12 +36,22 @@ def doctored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     (packages,) = folder.glob("lib/python*/site-packages")
     real = edition.torch_folder()
     (packages / "rest.pth").write_text(f"{real.parent}\n")
-    (packages / "torch").mkdir()
-    for path in real.iterdir():
-        (packages / "torch" / path.name).symlink_to(path)
+    (packages / "torchgen").symlink_to(real.parent / "torchgen")
+    (installed,) = real.parent.glob("torch-*.dist-info")
+    for name in (installed.name, "torch"):
+        (packages / name).mkdir()
+        for path in (real.parent / name).iterdir():
+            (packages / name / path.name).symlink_to(path)
+    record = (installed / "RECORD").read_text()
     for name, change in DOCTORED.items():
-        (packages / "torch" / name).unlink()
-        (packages / "torch" / name).write_text(change((real / name).read_text()))
+        file = packages / "torch" / name
+        doctored = change(file.read_text())
+        file.unlink()
+        file.write_text(doctored)
+        digest = base64.urlsafe_b64encode(hashlib.sha256(doctored.encode()).digest()).rstrip(b"=").decode()
+        record = re.sub(rf"^torch/{name},.*$", f"torch/{name},sha256={digest},{len(doctored)}", record, flags=re.M)
+    (packages / installed.name / "RECORD").unlink()
+    (packages / installed.name / "RECORD").write_text(record)
     return folder / "bin" / "python"
 
 
@@ -59,6 +68,8 @@ def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path):
     page = said.split("## docs/tensor.md")[1].split("\n## ")[0]
     assert "### failing: 1" in page and "save is gone" in page
     assert "### deprecations: 1" in page and "DeprecationWarning: use less" in page
+    assert "### citations moved or gone: 1" in page
+    assert "docs/tensor.md" in page and "the citation moved     src:torch/storage.py#UntypedStorage" in page
     assert "### outputs changed: 1" in page
     assert "-<class 'torch.storage.UntypedStorage'>" in page
     assert "+<class 'torch.elsewhere.UntypedStorage'>" in page

@@ -6,6 +6,7 @@ import socket
 import subprocess
 import time
 import urllib.request
+from pathlib import Path
 
 import pytest
 from conftest import Site, fence, left_behind
@@ -39,20 +40,30 @@ def served(site: Site):
             assert time.monotonic() < end, (page[-3000:], (site.folder / "terminal.txt").read_text())
             time.sleep(0.05)
 
-    yield page_with, lambda: (site.folder / "terminal.txt").read_text()
+    yield page_with, lambda: (site.folder / "terminal.txt").read_text(), server.pid
     server.terminate()
     server.wait()
     assert not left_behind(str(site.folder))
 
 
-def server_processes() -> int:
-    return len(left_behind("inside_torch.server"))
+def fork_servers(parent: int) -> list[str]:
+    """The fork servers that the process `parent` has started."""
+    found = []
+    for folder in Path("/proc").glob("[0-9]*"):
+        try:
+            started_by = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
+            if started_by == parent and b"inside_torch.server" in (folder / "cmdline").read_bytes():
+                found.append(folder.name)
+        except OSError:
+            continue
+    return found
 
 
 def test_serve_shows_failures_and_recovers(site: Site, served):
-    page_with, terminal = served
+    page_with, terminal, pid = served
     page_with("<samp>first</samp>")
-    before = server_processes()
+    before = fork_servers(pid)
+    assert len(before) == 1
     site.write(index="# P\n\n" + fence("print('half')\n1 / 0"))
     broken = page_with("it-failure")
     assert "ZeroDivisionError" in broken
@@ -62,4 +73,4 @@ def test_serve_shows_failures_and_recovers(site: Site, served):
     assert "docs/index.md:3: a fence named `Python`" in page_with("has no meaning")
     site.write(index="# P\n\n" + fence("print('mended')"))
     assert "it-failure" not in page_with("<samp>mended</samp>")
-    assert server_processes() == before, "one fork server serves every rebuild"
+    assert fork_servers(pid) == before, "one fork server serves every rebuild"

@@ -33,7 +33,7 @@ def targets(node: ast.stmt) -> list[str]:
     if isinstance(node, Definition):
         return [] if is_secondary(node) else [node.name]
     bound = node.targets if isinstance(node, ast.Assign) else [node.target] if isinstance(node, ast.AnnAssign) else []
-    return [n.id for target in bound for n in ast.walk(target) if isinstance(n, ast.Name)]
+    return [n.id for t in bound for n in ast.walk(t) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
 
 
 def definitions(body: list[ast.stmt], outer: str = "") -> Iterator[tuple[str, int]]:

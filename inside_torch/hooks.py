@@ -102,6 +102,8 @@ def on_config(config):
     running = [fence for _, _, found, _ in book_pages for fence in found if fence.runs]
     config.extra["begun"] = all_blocks.start((fence.info, fence.source) for fence in running)
     all_blocks.start(program for _, text, _, _ in book_pages for program in citations.programs(text))
+    for _, text, _, _ in book_pages:
+        citations.begin(text)
     log.info(f"{len(config.extra['begun'])} of {len(running)} blocks to run")
     for fence in running:
         if fence.info != "figure":

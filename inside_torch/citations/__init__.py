@@ -21,6 +21,7 @@ from inside_torch.fences import fences
 
 TARGET = re.compile(r"(?:\]\(|\]:\s*)<?src:((?:[^\s()<>]|\([^\s()<>]*\))+)")
 INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
+CACHE = Cache(edition.CACHE / "citations")
 HEADERS = (".h", ".hpp", ".cuh")
 FILES = (".cpp", ".cu", ".c", ".mm")
 
@@ -59,13 +60,21 @@ def proving_code() -> str:
 
 def citation(reference: str) -> Citation:
     """`resolve`, remembered on disk; a failure is never stored. Raises UnprovenError."""
-    cache = Cache(edition.CACHE / "citations")
-    key = digest(reference, render.blocks().fingerprint, proving_code())
-    if stored := cache.get(key):
-        return Citation(**json.loads(stored))
+    if found := remembered(reference):
+        return found
     found = resolve(reference)
-    cache.put(key, json.dumps(asdict(found)))
+    CACHE.put(key(reference), json.dumps(asdict(found)))
     return found
+
+
+def key(reference: str) -> str:
+    return digest(reference, render.blocks().fingerprint, proving_code())
+
+
+def remembered(reference: str) -> Citation | None:
+    """The citation as an earlier build proved it."""
+    stored = CACHE.get(key(reference))
+    return Citation(**json.loads(stored)) if stored else None
 
 
 def references(text: str) -> list[tuple[int, str]]:
@@ -81,6 +90,12 @@ def references(text: str) -> list[tuple[int, str]]:
 def programs(text: str) -> list[tuple[str, str]]:
     """What must run to prove the citations of a page, as blocks: a build starts it early."""
     return [program for _, reference in references(text) for program in live.programs(reference)]
+
+
+def begin(text: str) -> None:
+    """Start on what takes long to prove of a page's citations, unless it is remembered."""
+    if any(path.startswith("generated/") and not remembered(path) for _, path in references(text)):
+        generated.begin()
 
 
 def makeExtension(**options):  # noqa: N802 - Markdown's name

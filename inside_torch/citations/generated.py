@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
 import shutil
 import subprocess
 import tempfile
+import threading
 from pathlib import Path
 
 from inside_torch import edition
@@ -15,6 +17,7 @@ from inside_torch.citations import cpp, live, wheel
 from inside_torch.citations.proof import Citation, UnprovenError
 
 SHIPPED = "torch/include/torch/csrc/autograd/generated"
+ONE_AT_A_TIME = threading.Lock()
 # The lines of generated files at which the running torch says kernels were registered.
 REGISTERED = """\
 import re
@@ -68,16 +71,28 @@ def regenerated() -> Path:
     folder = (
         edition.CACHE / "generated" / digest(*edition.torch_version(), edition.hash_of_files([Path(__file__)]))[:16]
     )
-    if not folder.exists():
-        folder.parent.mkdir(parents=True, exist_ok=True)
-        beside = Path(tempfile.mkdtemp(dir=folder.parent))
-        try:
-            generate(beside)
-            prove(beside)
-            os.replace(beside, folder)
-        finally:
-            shutil.rmtree(beside, ignore_errors=True)
+    with ONE_AT_A_TIME:
+        if not folder.exists():
+            folder.parent.mkdir(parents=True, exist_ok=True)
+            beside = Path(tempfile.mkdtemp(dir=folder.parent))
+            try:
+                generate(beside)
+                prove(beside)
+                with contextlib.suppress(OSError):  # another build was first
+                    os.replace(beside, folder)
+            finally:
+                shutil.rmtree(beside, ignore_errors=True)
     return folder
+
+
+def begin() -> None:
+    """Start on it in the background; whoever needs it waits, and sees its failure."""
+
+    def run() -> None:
+        with contextlib.suppress(UnprovenError):
+            regenerated()
+
+    threading.Thread(target=run, daemon=True).start()
 
 
 def line(name: str, symbol: str) -> Citation:

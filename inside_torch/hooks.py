@@ -5,6 +5,7 @@ from __future__ import annotations
 import atexit
 import hashlib
 import html
+import itertools
 import logging
 import os
 import platform
@@ -12,7 +13,7 @@ import re
 import sys
 from collections import Counter
 from collections.abc import Iterator
-from concurrent.futures import Future, as_completed
+from concurrent.futures import Future
 from pathlib import Path
 
 from jinja2 import FileSystemBytecodeCache
@@ -74,13 +75,20 @@ def edition_stamp() -> str:
 
 def show_progress(begun: list[Future]) -> None:
     """Show how the blocks come in: a bar on a terminal, a line now and then elsewhere."""
-    if sys.stderr.isatty():
-        for _ in tqdm(as_completed(begun), total=len(begun), desc="blocks", leave=False):
-            continue
-        return
-    for number, _ in enumerate(as_completed(begun), 1):
-        if number == len(begun) or number % 25 == 0:
+    terminal = sys.stderr.isatty()
+    bar = tqdm(total=len(begun), desc="blocks", leave=False, disable=not begun or not terminal)
+    numbers = itertools.count(1)
+
+    def come_in(_: Future) -> None:
+        number = next(numbers)
+        bar.update()
+        if number == len(begun):
+            bar.close()
+        if not terminal and (number == len(begun) or number % 25 == 0):
             log.info(f"{number} of {len(begun)} blocks have run")
+
+    for future in begun:
+        future.add_done_callback(come_in)
 
 
 def on_startup(command: str, dirty: bool) -> None:
@@ -100,11 +108,12 @@ def on_config(config):
     all_blocks.refresh()
     book_pages = list(pages(config))
     running = [fence for _, _, found, _ in book_pages for fence in found if fence.runs]
-    config.extra["begun"] = all_blocks.start((fence.info, fence.source) for fence in running)
+    begun = all_blocks.start((fence.info, fence.source) for fence in running)
     all_blocks.start(program for _, text, _, _ in book_pages for program in citations.programs(text))
     for _, text, _, _ in book_pages:
         citations.begin(text)
-    log.info(f"{len(config.extra['begun'])} of {len(running)} blocks to run")
+    log.info(f"{len(begun)} of {len(running)} blocks to run")
+    show_progress(begun)
     for fence in running:
         if fence.info != "figure":
             render.source_html(fence.program)  # while the server imports torch
@@ -209,7 +218,6 @@ def on_env(env, config, files):
     """Before anything is written: list every failure of the book, and stop unless we are serving."""
     (edition.CACHE / "templates").mkdir(parents=True, exist_ok=True)
     env.bytecode_cache = FileSystemBytecodeCache(str(edition.CACHE / "templates"))  # the theme compiles in 0.1 s
-    show_progress(config.extra.pop("begun"))
     texts = failures(config, files)
     for text in texts:
         log.error(text)

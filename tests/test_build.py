@@ -2,10 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
+import fcntl
 import json
 import os
+import pty
+import re
 import signal
+import struct
 import subprocess
+import termios
 import time
 
 from conftest import Site, fence, left_behind
@@ -135,3 +141,23 @@ def test_formulas_are_mathml_and_a_bad_one_stops_the_build(site: Site):
     assert r"docs/index.md:4: the formula '\\frac{a' has braces without a partner" in bad.stdout
     assert r"docs/index.md:6: the formula '\\nope{a}' holds the unknown command \nope" in bad.stdout
     assert "docs/index.md:9: the formula" in bad.stdout
+
+
+def test_progress_is_a_bar_on_a_terminal_and_lines_elsewhere(site: Site):
+    site.write(index=pages(30))
+    ours, theirs = pty.openpty()
+    fcntl.ioctl(theirs, termios.TIOCSWINSZ, struct.pack("4H", 24, 80, 0, 0))
+    build = subprocess.Popen(site.command("build"), cwd=site.folder, env=site.environment, stderr=theirs, stdout=theirs)
+    os.close(theirs)
+    seen = b""
+    with contextlib.suppress(OSError):  # a terminal whose other end is closed
+        while part := os.read(ours, 4096):
+            seen += part
+    assert build.wait() == 0
+    bars = re.findall(rb"blocks: +(\d+)%\|", seen)
+    assert len(set(bars)) > 2, "the bar moves while blocks run"
+    assert b"blocks have run" not in seen
+    (site.folder / "cache" / "blocks").rename(site.folder / "cache" / "put aside")
+    said = site.build().stdout
+    assert "25 of 30 blocks have run" in said and "30 of 30 blocks have run" in said
+    assert "%|" not in said

@@ -74,15 +74,23 @@ def preload(names: tuple[str, ...]) -> None:
         except ImportError:
             continue
     if "torch._inductor.compile_fx" in sys.modules:
-        from torch._inductor import codecache, cpu_vec_isa
+        with contextlib.suppress(ImportError, AttributeError):  # another torch may name these otherwise
+            probe_compiler()
 
-        # Each probe compiles and loads a small program: side by side, and over before the first fork.
-        usable = cpu_vec_isa.x86_isa_checker() if platform.machine() in ("x86_64", "AMD64") else []
-        probed = [isa for isa in cpu_vec_isa.supported_vec_isa_list if all(f in usable for f in str(isa).split())]
-        with ThreadPoolExecutor() as pool:
-            list(pool.map(bool, probed))
-        cpu_vec_isa.valid_vec_isa_list()
-        codecache.torch_key()
+
+def probe_compiler() -> None:
+    """Find out once which vector instructions Inductor may use, and the digest of its own source.
+
+    Each probe compiles and loads a small program: side by side, and over before the first fork.
+    """
+    from torch._inductor import codecache, cpu_vec_isa
+
+    usable = cpu_vec_isa.x86_isa_checker() if platform.machine() in ("x86_64", "AMD64") else []
+    probed = [isa for isa in cpu_vec_isa.supported_vec_isa_list if all(flag in usable for flag in str(isa).split())]
+    with ThreadPoolExecutor() as pool:
+        list(pool.map(bool, probed))
+    cpu_vec_isa.valid_vec_isa_list()
+    codecache.torch_key()
 
 
 def become_block(request: dict, descriptors: list[int]) -> None:

@@ -115,6 +115,7 @@ def attempt(view, shape):
         return view(*shape)
 
 
+# --8<-- [start:loop]
 random.seed(0)
 granted = []
 for _ in range(500):
@@ -135,3 +136,4 @@ for _ in range(500):
             if granted[-1]:
                 check(a, b)
 print(f"500 layouts, {sum(granted)} of {len(granted)} views granted, as in torch")
+# --8<-- [end:loop]

@@ -49,7 +49,7 @@ def lock_site(folder: str) -> None:
     import fcntl
 
     name = hashlib.sha256(os.path.realpath(folder).encode()).hexdigest()[:16]
-    edition.CACHE.mkdir(exist_ok=True)
+    edition.CACHE.mkdir(parents=True, exist_ok=True)
     descriptor = os.open(edition.CACHE / f"site-{name}.lock", os.O_CREAT | os.O_RDWR)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

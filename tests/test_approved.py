@@ -82,7 +82,7 @@ RUNS = {
     "latency = 85.45 us": "latency = <time>",
     "/home/a/.venv/lib/python3.11/site-packages/torch/_tensor.py": "torch/_tensor.py",
     "/__w/pytorch/pytorch/c10/core/TensorImpl.h": "c10/core/TensorImpl.h",
-    "/tmp/inside-torch-ab12/tmpx/work/a.txt": "./a.txt",
+    "/tmp/inside-torch-ab12/tmpx/tmp/a.txt": "./a.txt",
     "0x9400010001 DispatchKeySet(CPU)": "0x9400010001 DispatchKeySet(CPU)",
 }
 

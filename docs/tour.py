@@ -9,8 +9,8 @@
 # %% [markdown]
 # # The tour
 #
-# One number goes through PyTorch and comes back as a gradient. This page is a notebook: its cells share one Python, and the
-# build runs them from the top each time it is made. All other pages are made of blocks that each run alone.
+# Numbers go through PyTorch, and a gradient comes back. This page is a notebook: its cells share one Python, and the build
+# runs them from the top. All other pages are made of blocks that each run alone.
 
 # %% [markdown]
 # ## A tensor is a view of memory

@@ -10,7 +10,6 @@ import torch
 
 # --8<-- [start:tensor]
 def row_major(sizes):
-    """Strides that walk a list one by one, the last dimension fastest."""
     return [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
 
 
@@ -28,9 +27,7 @@ class Strided:
         return Strided(self.storage, sizes, strides, offset)
 
     # --8<-- [end:tensor]
-
     def __getitem__(self, key):
-        """One int or slice for each dimension."""
         sizes, strides, offset = [], [], self.offset
         for k, size, stride in zip(key, self.sizes, self.strides, strict=True):
             kept = range(size)[k]
@@ -41,21 +38,18 @@ class Strided:
         return self.as_strided(sizes, strides, offset)
 
     def transpose(self, a, b):
-        sizes, strides = list(self.sizes), list(self.strides)
-        sizes[a], sizes[b] = sizes[b], sizes[a]
-        strides[a], strides[b] = strides[b], strides[a]
-        return self.as_strided(sizes, strides, self.offset)
+        dims = list(zip(self.sizes, self.strides))
+        dims[a], dims[b] = dims[b], dims[a]
+        return self.as_strided(*zip(*dims), self.offset)
 
     def expand(self, *shape):
         dims = list(zip(self.sizes, shape, self.strides, strict=True))
-        if any(old not in (1, new) for old, new, _ in dims):
-            raise ValueError("only a dimension of size 1 can grow")
+        assert all(old in (1, new) for old, new, _ in dims), shape
         strides = [step if old == new else 0 for old, new, step in dims]
         return self.as_strided(shape, strides, self.offset)
 
     # --8<-- [start:view]
     def groups(self):
-        """[count, step] of each run of dimensions that one step walks."""
         merged = []
         for size, stride in zip(self.sizes, self.strides):
             if size > 1 and merged and merged[-1][1] == size * stride:
@@ -78,36 +72,21 @@ class Strided:
                 raise ValueError(f"dimension {d} would span two groups")
         return self.as_strided(shape, strides, self.offset)
 
-    # --8<-- [end:view]
-
     def is_contiguous(self):
-        dims = zip(self.sizes, self.strides, row_major(self.sizes))
-        return 0 in self.sizes or all(n == 1 or a == b for n, a, b in dims)
+        return self.groups() in ([], [[math.prod(self.sizes), 1]])
 
+    # --8<-- [end:view]
     def contiguous(self):
-        if self.is_contiguous():
-            return self
-        return Strided(list(self.elements()), self.sizes, row_major(self.sizes))
+        return self if self.is_contiguous() else Strided(list(self.elements()), self.sizes, row_major(self.sizes))
 
 
 # --8<-- [start:compare]
 def check(mine, theirs):
     assert list(mine.elements()) == theirs.flatten().tolist()
     assert (mine.sizes, mine.offset) == (theirs.shape, theirs.storage_offset())
+    assert mine.is_contiguous() == theirs.is_contiguous()
     for n, a, b in zip(mine.sizes, mine.strides, theirs.stride()):
         assert a == b or n == 1 or theirs.numel() == 0
-    one_group_of_step_1 = mine.groups() in ([], [[theirs.numel(), 1]])
-    assert mine.is_contiguous() == theirs.is_contiguous() == one_group_of_step_1
-
-
-def random_layout():
-    sizes = random.choices((0, 1, 2, 3, 4), (1, 5, 5, 5, 5), k=3)
-    strides = [s * random.choice((1, 1, 1, 2, 0)) for s in row_major(sizes)]
-    if random.random() < 0.5:
-        random.shuffle(strides)
-    mine = Strided(range(200), [200], [1]).as_strided(sizes, strides, 7)
-    return mine, torch.arange(200).as_strided(sizes, strides, 7)
-    # --8<-- [end:compare]
 
 
 def attempt(view, shape):
@@ -115,11 +94,14 @@ def attempt(view, shape):
         return view(*shape)
 
 
-# --8<-- [start:loop]
 random.seed(0)
 granted = []
 for _ in range(500):
-    mine, theirs = random_layout()
+    sizes = random.choices((0, 1, 2, 3, 4), (1, 5, 5, 5, 5), k=3)
+    strides = [s * random.choice((1, 1, 1, 2, 0)) for s in row_major(sizes)]
+    random.shuffle(strides)
+    mine = Strided(range(200), [200], [1]).as_strided(sizes, strides, 7)
+    theirs = torch.arange(200).as_strided(sizes, strides, 7)
     check(mine, theirs)
     check(mine.contiguous(), theirs.contiguous())
     check(mine.transpose(0, 2), theirs.transpose(0, 2))
@@ -136,4 +118,3 @@ for _ in range(500):
             if granted[-1]:
                 check(a, b)
 print(f"500 layouts, {sum(granted)} of {len(granted)} views granted, as in torch")
-# --8<-- [end:loop]

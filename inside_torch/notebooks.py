@@ -24,7 +24,7 @@ def output(part: Tag) -> str:
     kind = part.get("data-mime-type", "unknown")
     if kind != "text/plain":
         raise ValueError(f"a cell put out {kind}: {part.get_text().strip()[:500]}")
-    return output_html(part.get_text())
+    return output_html(part.select_one("pre").get_text())
 
 
 def rendered(page_html: str) -> str:

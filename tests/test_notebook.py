@@ -24,7 +24,7 @@ def test_a_notebook_is_executed_and_slim(site: Site):
     built = with_notebook(site, "# %% [markdown]\n# # Tour\n\n# %%\nprint(6 * 7)\n").build()
     assert built.returncode == 0, built.stdout
     page = site.html("tour")
-    assert "42" in page
+    assert "<samp>42</samp>" in page, "and no empty line above it"
     assert "Tour" in page
     assert len(page) < 60_000
     assert not re.search(r'(?:src|href)="(?:https?:)?//(?!github\.com/pytorch)', page)

@@ -150,7 +150,7 @@ def test_a_graph_has_the_nodes_edges_and_saved_tensors_of_autograd():
 def test_two_edges_to_one_node_are_drawn_apart():
     x = torch.ones(3, requires_grad=True)
     svg = backward_graph(x * x, names={"x": x}, title="t")
-    assert rows_of(svg)[0][4] == "2, 2" and "sums 2 gradients" in svg
+    assert rows_of(svg)[0][4] == "2, 2" and "receives the sum of 2 gradients" in svg
     lines = [e.get("d") for e in ElementTree.fromstring(svg).iter(SVG + "path") if e.get("class") == "it-line"]
     assert len(lines) == len(set(lines)) == 4  # to Mul, twice to AccumulateGrad, to x
 

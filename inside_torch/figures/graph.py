@@ -359,7 +359,7 @@ def _describe(cards: list, edges: list) -> str:
         said = f"Node {i}, {card.name}"
         said += "".join(f", {note}" for note in card.notes)
         said += f", saves {', '.join(f'{a} {t}' for a, _, t in card.saved)}" if card.saved else ""
-        said += f", sums {arriving} gradients" if arriving > 1 else ""
+        said += f", receives the sum of {arriving} gradients" if arriving > 1 else ""
         said += f", passes gradients to {', '.join(targets)}" if targets else ""
         said += f", adds to the grad of {card.leaf}" if card.leaf else ""
         sentences.append(said + ".")

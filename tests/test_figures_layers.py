@@ -1,0 +1,88 @@
+"""What the figure of all layers promises: what a run of each layer recorded, column by column, the same everywhere."""
+
+import json
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+from test_figures import ATTRIBUTES, CSS, HOSTILE, SVG, rows_of, texts
+
+from inside_torch.figures import line_layers
+
+
+def f(x, w, b):
+    return (x * w + b).relu().sum()
+
+
+def tensors() -> tuple:
+    x, w, b = torch.arange(8.0), torch.full((8,), -0.5), torch.full((8,), 2.0)
+    return x, w.requires_grad_(), b.requires_grad_()
+
+
+@pytest.fixture(scope="module")
+def svg() -> str:
+    return line_layers(f, *tensors(), title=HOSTILE)
+
+
+def test_a_cell_for_each_call_in_each_layer(svg):
+    layers = {}
+    for layer, holds, _ in rows_of(svg):
+        layers.setdefault(layer, []).append(holds)
+    assert layers["Python"] == ["mul", "add", "relu", "sum"]
+    assert layers["autograd"] == ["MulBackward0", "AddBackward0", "ReluBackward0", "SumBackward0"]
+    assert layers["operators"] == ["aten.mul", "aten.add", "aten.relu, aten.detach", "aten.sum"]
+    assert layers["Dynamo"] == ["mul", "add", "relu", "sum_1"]
+    assert layers["AOT forward"][2] == "aten.relu, aten.le" and layers["AOT backward"][1] == ""
+    assert [name.startswith("cpp_fused_") for name in layers["Inductor"]] == [True, True]
+
+
+def test_generated_boxes_are_dashed_and_empty_cells_have_none(svg):
+    boxes = [e.get("class") for e in ElementTree.fromstring(svg).iter(SVG + "rect")]
+    rows = [row for row in rows_of(svg) if row[1]]
+    assert ["it-dashed" in box for box in boxes] == [bool(made) for *_, made in rows]
+
+
+def test_a_kernel_spans_all_columns_and_nothing_leaves_the_figure(svg):
+    root = ElementTree.fromstring(svg)
+    width, height = float(root.get("width")), float(root.get("height"))
+    boxes = [[float(e.get(k)) for k in ("x", "y", "width", "height")] for e in root.iter(SVG + "rect")]
+    assert all(x >= 0 and y >= 0 and x + w <= width and y + h <= height for x, y, w, h in boxes)
+    left, right = min(x for x, *_ in boxes), max(x + w for x, _, w, _ in boxes)
+    assert sum(abs(x - left) < 0.2 and abs(x + w - right) < 0.2 for x, _, w, _ in boxes) == 2
+
+
+def test_only_plain_shapes_known_classes_and_escaped_text(svg):
+    root = ElementTree.fromstring(svg)
+    assert svg == line_layers(f, *tensors(), title=HOSTILE)
+    assert root.find(SVG + "title").text == HOSTILE and "MulBackward0" in texts(svg)
+    for element in root.iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    assert json.loads(root.find(SVG + "metadata").text)["columns"][0] == "layer"
+
+
+def test_the_inputs_stay_as_they_are():
+    x, w, b = tensors()
+    line_layers(f, x, w, b, title="t")
+    assert w.grad is None and b.grad is None and w.grad_fn is None and w._version == 0
+
+
+@pytest.mark.parametrize(
+    ("call", "error", "part"),
+    [
+        (lambda: line_layers(f, 1, 2, 3, title="t"), TypeError, "torch.Tensors, got int"),
+        (lambda: line_layers(lambda x: x.sin(), tensors()[1], title="t"), ValueError, "one number"),
+        (lambda: line_layers(lambda x: x.sum(), torch.ones(2), title="t"), ValueError, "needs a gradient"),
+        (
+            lambda: line_layers(lambda x: (x + 1 + 1 + 1 + 1 + 1 + 1).sum(), tensors()[1], title="t"),
+            ValueError,
+            "7 calls",
+        ),
+        (lambda: line_layers(lambda x: x.sum(), tensors()[1], title=" "), ValueError, "title"),
+    ],
+)
+def test_what_cannot_be_drawn_raises(call, error, part):
+    with pytest.raises(error, match=part):
+        call()

@@ -4,17 +4,30 @@ PY := .venv/bin/python
 export NO_MKDOCS_2_WARNING := 1
 export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
-.PHONY: serve test site approve drift citations lint format bench clean
+.PHONY: serve test check site zip screenshots lighthouse approve drift citations lint format bench clean
 
 serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild on each edit
 	$(PY) -m mkdocs serve --livereload
 
-test: .venv/ready lint ## run every check
-	$(PY) -m pytest
-	$(PY) -m pytest -q --codeblocks examples README.md
+test: .venv/ready lint ## run every check; the book is built first, so that the tests find it in the cache
+	$(PY) -m mkdocs build --strict --site-dir .cache/tested
+	$(PY) -m pytest --numprocesses=2 --dist=worksteal
+	$(PY) -m pytest --quiet --numprocesses=2 --codeblocks examples README.md
+
+check: .venv/ready ## check an exercise: make check EX=strides, with FILE=mine.py another file than its start.py
+	@$(PY) -m inside_torch.exercises $(EX) $(FILE)
 
 site: .venv/ready ## a clean, strict build into site/
 	$(PY) -m mkdocs build --strict --clean
+
+zip: site ## the same, as one file that opens from a folder without a network
+	@echo "site/inside-pytorch.zip"
+
+screenshots: site ## every page at 360 and 1280 px, light and dark, in .cache/screenshots
+	$(PY) -m inside_torch.screenshots
+
+lighthouse: site ## Lighthouse's verdict on three pages; needs npm, or lighthouse on the PATH
+	$(PY) -m inside_torch.lighthouse
 
 approve: .venv/ready ## take the outputs as they are now for the right ones; prints what changed
 	$(PY) -m inside_torch.approved

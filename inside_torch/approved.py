@@ -48,10 +48,12 @@ def shown_on(page_html: str) -> list[Shown]:
     found = []
     for block in BeautifulSoup(page_html, "html.parser").select(".it-block"):
         if figure := block.select_one(".it-figure"):
-            found.append(Shown("figure: " + figure.select_one("figcaption").get_text(), figure_text(figure)))
+            found.append(
+                Shown("figure: " + figure.select_one("figcaption").find(string=True).strip(), figure_text(figure))
+            )
         else:
-            output = block.select_one(".it-output samp")
-            source = telling_line(block.select_one(".highlight code").get_text())
+            code, output = block.select_one(".highlight code"), block.select_one(".it-output samp")
+            source = telling_line(code.get_text()) if code else "a figure that failed"
             found.append(Shown(source, output.get_text() if output else ""))
     return found
 

@@ -1,7 +1,8 @@
 """`make drift`: the book under another torch, as one report, page by page.
 
-`python -m inside_torch.drift [PYTHON]` runs every block with the torch that PYTHON imports (this one's when not given)
-and compares with what is approved. It reports and fails nothing; the report is Markdown on standard output.
+`python -m inside_torch.drift [PYTHON]` runs every block with the torch that PYTHON imports and compares with what is
+approved. Without PYTHON it is the book's own torch, whose outputs the build may have already. It reports and fails
+nothing; the report is Markdown on standard output.
 """
 
 from __future__ import annotations
@@ -36,7 +37,9 @@ def kind(report: str) -> str:
 
 def build(folder: Path) -> list[str]:
     """Build the book with failures shown on its pages; returns the reports of what failed."""
-    environment = os.environ | {"INSIDE_TORCH_CACHE": str(folder / "cache"), "INSIDE_TORCH_DRIFT": "1"}
+    # Another torch may be changed where it lies, by whoever works on it: of that one nothing is remembered.
+    cache = edition.CACHE if sys.executable == edition.PYTHON else folder / "cache"
+    environment = os.environ | {"INSIDE_TORCH_CACHE": str(cache), "INSIDE_TORCH_DRIFT": "1"}
     command = [sys.executable, "-m", "mkdocs", "build", "--no-strict", "--site-dir", str(folder / "site")]
     built = subprocess.run(command, cwd=edition.ROOT, env=environment, capture_output=True, text=True)
     if built.returncode:

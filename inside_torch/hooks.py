@@ -21,7 +21,7 @@ from mkdocs.exceptions import Abort
 from mkdocs.utils import CountHandler
 from tqdm import tqdm
 
-from inside_torch import blocks, citations, edition, quiz, render
+from inside_torch import blocks, citations, dressing, edition, gallery, quiz, render, search_index, takeaway
 from inside_torch.citations.markdown import in_html
 from inside_torch.fences import Fence, Problem, fences
 
@@ -38,7 +38,7 @@ def page_name(path: str | Path, config) -> str:
 def pages(config) -> Iterator[tuple[str, str, list[Fence], list[Problem]]]:
     """Every Markdown page of the book: its name, its text, its fences and the problems with them."""
     for path in sorted(Path(config.docs_dir).rglob("*.md")):
-        name, text = page_name(path, config), path.read_text(encoding="utf-8-sig")
+        name, text = page_name(path, config), gallery.expanded(path.read_text(encoding="utf-8-sig"))
         yield name, text, *fences(text, name)
 
 
@@ -128,11 +128,11 @@ def on_config(config):
 
 
 def on_page_markdown(markdown: str, page, config, files) -> str:
-    """Put the problems of a page's fences at its top, where `mkdocs serve` shows them."""
+    """Put the problems of a page's fences at its top, where `mkdocs serve` shows them; the gallery at its marker."""
     path = Path(page.file.abs_src_path)
     _, problems = fences(path.read_text(encoding="utf-8-sig"), page_name(path, config))
     shown = "".join(f"<p>{html.escape(str(problem))}</p>" for problem in problems)
-    return (f'<div class="it-failure" role="alert">{shown}</div>\n\n' if problems else "") + markdown
+    return (f'<div class="it-failure" role="alert">{shown}</div>\n\n' if problems else "") + gallery.expanded(markdown)
 
 
 def on_page_content(page_html: str, page, config, files) -> str:
@@ -142,6 +142,29 @@ def on_page_content(page_html: str, page, config, files) -> str:
     from inside_torch import notebooks  # it imports an HTML parser that no other page needs
 
     return notebooks.page(in_html(page_html), page_name(page.file.abs_src_path, config))
+
+
+def on_page_context(context, page, config, nav):
+    """Put links, buttons and the line about the page around what has been counted and proven."""
+    page.content = dressing.dressed(page.content, page.file.url.removesuffix(".html"))
+    return context
+
+
+def on_post_page(output: str, page, config) -> str:
+    """Mend what the theme leaves wrong."""
+    return dressing.mended(output)
+
+
+def on_post_template(output: str, template_name: str, config) -> str:
+    """As `on_post_page`, for the page that says that there is no such page."""
+    return dressing.mended(output) if template_name == "404.html" else output
+
+
+def on_post_build(config) -> None:
+    """Make the finished site one that works without a server; a page that is being edited can wait for that."""
+    if not os.environ.get(SERVING):
+        search_index.finish(Path(config.site_dir), Path(config.docs_dir))
+        takeaway.write_zip(Path(config.site_dir))
 
 
 def miscounted(page_html: str, name: str, found: list[Fence]) -> list[tuple[int, str]]:
@@ -223,4 +246,6 @@ def on_env(env, config, files):
         log.error(text)
     if texts and not os.environ.get(SERVING):
         raise Abort(f"{len(texts)} failures: nothing was built")
+    if not texts:
+        takeaway.write_forms(config, files)
     return env

@@ -101,6 +101,7 @@ def become_block(request: dict, descriptors: list[int]) -> None:
     os.closerange(3, 4096)
     for name in [name for name in sys.modules if name.split(".")[0] == "inside_torch"]:
         del sys.modules[name]
+    os.environ.update(request["environment"])
     os._exit(child.run(Path(request["scratch"]), request["path"]))
 
 

@@ -11,6 +11,8 @@ from pathlib import Path
 
 import pytest
 
+from inside_torch import browser
+
 ROOT = Path(__file__).resolve().parent.parent
 
 
@@ -86,6 +88,26 @@ def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
     built = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, timeout=1800)
     assert built.returncode == 0
     return folder / "site"
+
+
+@pytest.fixture(scope="session")
+def chromium():
+    """The machine's Chromium, or Playwright's own; where there is none a test is skipped, but in CI it fails."""
+    from playwright.sync_api import sync_playwright
+
+    with sync_playwright() as playwright:
+        path = browser.chromium(playwright.chromium.executable_path)
+        if not path:
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("no Chromium on this machine")
+        launched = playwright.chromium.launch(executable_path=path, args=browser.FLAGS)
+        yield launched
+        launched.close()
+
+
+@pytest.fixture(scope="session")
+def address(book: Path):
+    with browser.served(book) as found:
+        yield found
 
 
 def fence(source: str, info: str = "python") -> str:

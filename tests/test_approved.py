@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 from conftest import ROOT
 
+from inside_torch import edition
 from inside_torch.approved import (
     CITATIONS,
     FOLDER,
@@ -109,6 +110,7 @@ def test_the_book_is_the_same_bytes_elsewhere(book: Path, tmp_path: Path):
         "LC_ALL": "C",
         "NO_MKDOCS_2_WARNING": "1",
         "PYTHONPATH": str(ROOT),
+        "TORCHINDUCTOR_CACHE_DIR": str(edition.CACHE / "inductor"),  # all runs anew, but finds what it compiled before
         "TZ": "Asia/Tokyo",
     }
     command = [sys.executable, "-m", "mkdocs", "build", "-f", str(ROOT / "mkdocs.yml"), "-d", str(tmp_path / "site")]

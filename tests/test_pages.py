@@ -7,11 +7,13 @@ import re
 import pytest
 from conftest import ROOT
 
-from inside_torch import quiz
+from inside_torch import gallery, quiz
 from inside_torch.fences import Fence, fences
 
 PAGES = {path.name: path.read_text() for path in sorted((ROOT / "docs").glob("*.md"))}
-CHAPTERS = {name: text for name, text in PAGES.items() if name != "index.md"}
+# They lead to the chapters, or explain how these are drawn; test_exercises.py has the rules of an exercise.
+NO_CHAPTERS = re.compile(r"(?:index|figures|gallery|exercises|exercise-.+)\.md")
+CHAPTERS = {name: text for name, text in PAGES.items() if not NO_CHAPTERS.fullmatch(name)}
 PARTS = ["Why", "Build it", "When it breaks", "In the source", "Check yourself", "Recap"]
 
 UNSTABLE = {
@@ -94,7 +96,7 @@ def test_the_voice(name):
 
 
 def test_every_example_is_shown_by_a_page():
-    shown = {info for text in PAGES.values() for info in re.findall(r'```python title="(examples/[^"]+)"', text)}
+    shown = set(re.findall(r'--8<-- "(examples/[^":]+)', "".join(map(gallery.expanded, PAGES.values()))))
     assert {f"examples/{path.name}" for path in (ROOT / "examples").glob("*.py")} <= shown
 
 

@@ -2,14 +2,9 @@
 
 from __future__ import annotations
 
-import functools
 import json
-import os
 import re
-import shutil
-import threading
 from collections import Counter
-from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 import pytest
@@ -168,35 +163,8 @@ def test_marks_can_be_read(scheme):
 
 # In a browser.
 
-FLAGS = "--no-sandbox --disable-gpu --disable-background-networking --disable-quic --no-first-run".split()
 KEY = "inside-pytorch-quizzes"
 HEIGHTS = "[...document.querySelectorAll('.it-quiz, .it-progress')].map(box => box.offsetHeight)"
-
-
-@pytest.fixture(scope="module")
-def chromium():
-    path = next(filter(None, map(shutil.which, ("chromium", "chromium-browser", "google-chrome"))), None)
-    if not path:
-        (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)("no Chromium on this machine")
-    from playwright.sync_api import sync_playwright
-
-    with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=path, args=FLAGS)
-        yield browser
-        browser.close()
-
-
-class Quiet(SimpleHTTPRequestHandler):
-    def log_message(self, *_) -> None:
-        pass
-
-
-@pytest.fixture(scope="module")
-def address(book: Path):
-    server = ThreadingHTTPServer(("127.0.0.1", 0), functools.partial(Quiet, directory=str(book)))
-    threading.Thread(target=server.serve_forever, daemon=True).start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
 
 
 @pytest.fixture

@@ -1,0 +1,415 @@
+"""Every page of the built book in a real browser: each check is a function that returns what is wrong, and each
+is shown at the end to find what was broken on purpose."""
+
+from __future__ import annotations
+
+import gzip
+import json
+import os
+import re
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import axe_playwright_python
+import pytest
+from conftest import ROOT, Site, fence
+
+from inside_torch.browser import served
+from inside_torch.fences import fences
+from inside_torch.takeaway import ZIP
+
+SOURCES = {path.stem: path for path in sorted([*(ROOT / "docs").glob("*.md"), *(ROOT / "docs").glob("*.py")])}
+PAGES = [*SOURCES, "404"]
+AXE_PATH = Path(axe_playwright_python.__path__[0]) / "axe.min.js"
+WIDTHS = (320, 768, 1280)
+THEMES = ("light", "dark")
+# A first visit: compressed bytes, requests, milliseconds without an answer. Pages that may weigh more would be named
+# here, with a reason.
+WEIGHT, HOME_WEIGHT, REQUESTS, BLOCKED = 150_000, 90_000, 12, 150
+HEAVIER: dict[str, str] = {}
+
+SHIFTS = """
+window.shifts = []
+const place = ({ x, y, width, height }) => [x, y, width, height].map(Math.round).join(' ')
+new PerformanceObserver(list => {
+  for (const entry of list.getEntries()) if (!entry.hadRecentInput) window.shifts.push(
+    `layout shift of ${entry.value}: ` + entry.sources.map(({ node, previousRect, currentRect }) =>
+      `${node?.outerHTML?.slice(0, 80)} from ${place(previousRect)} to ${place(currentRect)}`).join(', '))
+}).observe({ type: 'layout-shift', buffered: true })
+"""
+# Of the pieces of code that look alike on a page, axe is shown one: it takes as long for each of hundreds.
+AXE = """async () => {
+  const looks = new Set()
+  const alike = [...document.querySelectorAll('.highlight code span')].filter(one => {
+    const { color, fontWeight, fontSize } = getComputedStyle(one)
+    const look = [color, fontWeight, fontSize, getComputedStyle(one.closest('code')).backgroundColor].join()
+    return looks.has(look) || !looks.add(look)
+  })
+  const found = await axe.run({ exclude: alike }, { resultTypes: ['violations'] })
+  return found.violations.map(one => `${one.id}: ${one.nodes.length} times, first ${one.nodes[0].html.slice(0, 200)}`)
+}"""
+FOCUSABLE = """() => {
+  const seen = new Set()
+  const found = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')].filter(one => {
+    if (one.tabIndex < 0 || one.matches('.md-top') || // the theme shows it on the way up only
+       one.disabled || !one.checkVisibility({ visibilityProperty: true })) return false
+    if (one.closest('details:not([open])') && !one.matches('summary')) return false
+    if (one.type === 'radio' && seen.has(one.name)) return false
+    return seen.add(one.name), true
+  })
+  window.wanted = new Map(found.map(one => [one.type === 'radio' ? one.name : one, one]))
+  window.unmarked = []
+  document.addEventListener('focusin', ({ target }) => {
+    window.wanted.delete(target.type === 'radio' ? target.name : target)
+    const marked = [target, target.labels?.[0], target.parentElement].some(one => {
+      if (!one) return false
+      const { outlineStyle, outlineWidth, clipPath } = getComputedStyle(one)
+      return outlineStyle !== 'none' && parseFloat(outlineWidth) > 0 && clipPath === 'none'
+    })
+    if (!marked) window.unmarked.push(target.outerHTML.slice(0, 120))
+  })
+  return found.length
+}"""
+
+
+def opened(browser, url: str, width=1280, theme="light", **options):
+    """A page in a context of its own, and what it complains of while it lives."""
+    context = browser.new_context(viewport={"width": width, "height": 800}, color_scheme=theme, **options)
+    context.add_init_script(SHIFTS)
+    page, said = context.new_page(), []
+    origin = re.match(r"\w+://[^/]*", url)[0]
+    context.on("request", lambda one: said.append(one.url) if not one.url.startswith((origin, "blob:", "data:")) else 0)
+    page.on("pageerror", lambda error: said.append(f"error: {error}"))
+    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else 0)
+    page.goto(url)
+    return page, said
+
+
+def broken_looks(page, width: int) -> list[str]:
+    """What is wrong with a page at its present width: accessibility, sideways scrolling, things that moved."""
+    page.add_script_tag(path=AXE_PATH)
+    found = page.evaluate(AXE)
+    if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
+        found.append(f"scrolls sideways: {wide} px")
+    return found + page.evaluate("window.shifts")
+
+
+def first_visit(browser, url: str) -> tuple[int, int, float]:
+    """What a first visit costs: compressed bytes, requests, and total blocking time in ms. That is what each task of
+    the main thread takes beyond 50 ms, in the thread's own time, so that other work on the machine adds nothing."""
+    context = browser.new_context()
+    page, bodies = context.new_page(), []
+    page.on("response", lambda response: bodies.append(response))
+    browser.start_tracing(page=page, categories=["devtools.timeline", "toplevel"])
+    page.goto(url)
+    page.wait_for_load_state("networkidle")
+    events = json.loads(browser.stop_tracing())["traceEvents"]
+    packed = sum(min(len(one.body()), len(gzip.compress(one.body(), 6))) for one in bodies)
+    context.close()
+    main = {(one["pid"], one["tid"]) for one in events if one.get("args", {}).get("name") == "CrRendererMain"}
+    tasks = [one for one in events if one.get("name", "").endswith("RunTask") and (one["pid"], one["tid"]) in main]
+    assert tasks
+    return packed, len(bodies), sum(max(0, one.get("tdur", 0) / 1000 - 50) for one in tasks)
+
+
+def too_costly(name: str, packed: int, requests: int, blocked: float) -> list[str]:
+    allowed = HOME_WEIGHT if name == "index" else WEIGHT
+    found = [f"{name} weighs {packed} bytes, of {allowed}"] if packed > allowed and name not in HEAVIER else []
+    found += [f"{name} makes {requests} requests"] if requests > REQUESTS else []
+    return found + ([f"{name} holds a reader up for {blocked} ms"] if blocked >= BLOCKED else [])
+
+
+def unreached(page) -> list[str]:
+    """What the Tab key does not reach, or reaches without showing it."""
+    page.evaluate("document.activeElement?.blur()")
+    for _ in range(page.evaluate(FOCUSABLE) + 5):
+        page.keyboard.press("Tab")
+    missed = page.evaluate("[...window.wanted.values()].map(one => `not reached: ${one.outerHTML.slice(0, 120)}`)")
+    return missed + [f"focus not visible: {one}" for one in page.evaluate("window.unmarked")]
+
+
+def hidden_without_script(page) -> list[str]:
+    """What of a page's content cannot be seen."""
+    return page.evaluate("""[...document.querySelectorAll('article :is(h1, h2, h3, p, li, pre, table, svg, math)')]
+        .filter(one => !one.closest('details:not([open]), .it-hidden, .it-progress, .it-hint'))
+        .filter(one => !one.checkVisibility({ visibilityProperty: true, opacityProperty: true }))
+        .map(one => one.outerHTML.slice(0, 120))""")
+
+
+def lost_on_paper(page) -> list[str]:
+    """What print shows and should not, or cuts off."""
+    page.emulate_media(media="print")
+    shown = page.evaluate("""[...document.querySelectorAll('.md-header, .md-sidebar, .md-footer__inner, .md-top,' +
+        '.it-tools, .it-link, .it-about, .it-progress, .headerlink')]
+        .filter(one => one.checkVisibility()).map(one => one.className)""")
+    cut = page.evaluate("""[...document.querySelectorAll('article :is(pre, code, samp, svg, table, .it-scroll)')]
+        .filter(one => one.checkVisibility() && (one.getBoundingClientRect().right > innerWidth + 1
+          || getComputedStyle(one).display !== 'inline' && one.scrollWidth > one.clientWidth + 1))
+        .map(one => `cut off: ${one.outerHTML.slice(0, 80)}`)""")
+    return [f"printed: {one}" for one in shown] + cut
+
+
+def test_no_page_is_excepted_from_its_weight():
+    assert HEAVIER == {}
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", PAGES)
+def test_a_page_looks_right_at_every_width(chromium, address, name, theme):
+    for width in WIDTHS:
+        page, said = opened(chromium, f"{address}/{name}.html", width, theme)
+        page.wait_for_load_state("networkidle")
+        assert page.evaluate("document.body.dataset.mdColorScheme") == {"light": "default", "dark": "slate"}[theme]
+        found = broken_looks(page, width)
+        page.context.close()
+        assert (found, said) == ([], []), width
+
+
+def moved_by_late_scripts(browser, url: str) -> list[str]:
+    """What moves when the scripts of a page come after its first paint."""
+    context = browser.new_context(viewport={"width": 1280, "height": 800})
+    context.add_init_script(SHIFTS)
+    page, held = context.new_page(), []
+    page.route(re.compile(r"(?<!/search)\.js$"), lambda route: held.append(route))  # that one is in the head
+    page.goto(url, wait_until="commit")
+    page.wait_for_function("performance.getEntriesByName('first-contentful-paint').length")
+    page.wait_for_timeout(100)
+    for one in held:
+        one.continue_()
+    page.unroute_all()
+    page.wait_for_load_state("networkidle")
+    moved = page.evaluate("window.shifts")
+    context.close()
+    return moved
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_scripts_that_come_late_move_nothing(chromium, address, name):
+    assert moved_by_late_scripts(chromium, f"{address}/{name}.html") == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_a_first_visit_is_light_and_quick(chromium, address, name):
+    assert too_costly(name, *first_visit(chromium, f"{address}/{name}.html")) == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_the_keyboard_reaches_everything(chromium, address, name):
+    page, _ = opened(chromium, f"{address}/{name}.html")
+    found = unreached(page)
+    page.context.close()
+    assert found == []
+
+
+@pytest.mark.parametrize("name", PAGES)
+def test_nothing_is_lost_without_script_or_on_paper(chromium, address, name):
+    page, _ = opened(chromium, f"{address}/{name}.html", 720)
+    printed = lost_on_paper(page)
+    page.context.close()
+    page, _ = opened(chromium, f"{address}/{name}.html", 720, java_script_enabled=False)
+    hidden = hidden_without_script(page)
+    page.context.close()
+    assert (printed, hidden) == ([], [])
+
+
+def copied(page) -> list[str]:
+    """What each copy button of the page puts on the clipboard, in order."""
+    found = []
+    for button in page.locator(".it-block .it-copy").all():
+        button.click()
+        page.wait_for_function("one => one.textContent === 'copied'", arg=button.element_handle())
+        found.append(page.evaluate("navigator.clipboard.readText()"))
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, path in SOURCES.items() if path.suffix == ".md"])
+def test_the_copy_button_takes_the_block(chromium, address, name):
+    sources = [one.program for one in fences(SOURCES[name].read_text(), name)[0] if one.info in ("python", "quiz")]
+    page, said = opened(
+        chromium, f"{address}/{name}.html", permissions=["clipboard-read", "clipboard-write"], reduced_motion="reduce"
+    )
+    taken = copied(page)
+    page.context.close()
+    assert taken == sources
+    assert said == []
+
+
+def terms(name: str) -> list[str]:
+    """What a page is looked for by: its title, and each term that it defines (an *italic* after an article)."""
+    text = re.sub(r"```.*?```", "", SOURCES[name].read_text(), flags=re.S)
+    title = re.search(r"^# # (.+)$" if SOURCES[name].suffix == ".py" else r"^# (.+)$", text, re.M)[1]
+    return [title, *dict.fromkeys(re.findall(r"\b[Aa]n? \*([a-z][a-z -]+)\*", text))]
+
+
+def messages(book: Path, name: str) -> list[str]:
+    """The errors that the blocks of a page catch and print, each by the beginning of its message."""
+    from bs4 import BeautifulSoup
+
+    found = []
+    for block in BeautifulSoup((book / f"{name}.html").read_text(), "html.parser").select(".it-block"):
+        shown, source = block.select_one(".it-output samp"), block.select_one("code")
+        if shown and source and re.search(r"except \w*Error as error:\n\s+print\(error\)", source.get_text()):
+            found.append(" ".join(max(shown.get_text().splitlines(), key=len).split()[:8]))
+    return found
+
+
+def searched(page, words: str) -> list[str]:
+    """The pages that the search offers for some words, best first."""
+    for text, answer in (("", "Type to start"), (words, "matching")):
+        page.locator(".md-search__input").fill(text)
+        page.keyboard.press("End")  # the theme listens to keys
+        page.locator(".md-search-result__meta", has_text=answer).wait_for()
+    page.wait_for_timeout(100)
+    links = page.locator(".md-search-result__item > a").evaluate_all("all => all.map(one => one.href)")
+    return list(dict.fromkeys(re.sub(r"\.html.*", "", link.rpartition("/")[2]) for link in links))
+
+
+def not_found(page, queries: dict[str, list[str]]) -> list[str]:
+    """What a reader types and is not led to its page: by several words among the first five, by one among the ten
+    that the theme shows at once."""
+    page.locator(".md-search__input").focus()
+    return [
+        f"{name}: {words}"
+        for name, asked in queries.items()
+        for words in asked
+        if name not in searched(page, words)[: 5 if " " in words else 10]
+    ]
+
+
+def test_search_finds_each_chapter_by_its_terms_and_each_error_by_its_message(chromium, address, book: Path):
+    queries = {name: terms(name) + messages(book, name) for name in SOURCES if name not in ("index", "figures")}
+    assert all(queries.values()) and sum(map(len, queries.values())) > 20
+    page, said = opened(chromium, f"{address}/index.html")
+    indices = []
+    page.on("request", lambda request: indices.append(request.url) if "search_index" in request.url else None)
+    missing = not_found(page, queries)
+    assert not_found(page, {"tensor": ["zyzzyva"], "index": ["as_strided"]}) == ["tensor: zyzzyva", "index: as_strided"]
+    page.context.close()
+    assert (missing, said) == ([], [])
+    assert len(indices) == 1, "the index is fetched once, and not before somebody searches"
+
+
+def test_the_unzipped_site_works_in_a_folder_without_network(chromium, book: Path, tmp_path: Path):
+    zipfile.ZipFile(book / ZIP).extractall(tmp_path)
+    home = tmp_path / "inside-pytorch" / "index.html"
+    page, said = opened(chromium, home.as_uri(), offline=True)
+    page.locator("a", has_text="Tensor types").first.click()
+    page.wait_for_load_state()
+    assert page.url.endswith("/tensor-types.html")
+    page.locator(".md-search__input").focus()
+    assert searched(page, "as_strided")[0] == "tensor"
+    page.locator(".md-search-result__item > a").first.click()
+    page.wait_for_url("**/tensor.html*")
+    page.locator(".it-quiz label").first.click()
+    assert page.locator(".it-verdict").first.inner_text()
+    shown = page.evaluate("getComputedStyle(document.querySelector('.it-output > pre')).backgroundColor")
+    assert shown not in ("rgba(0, 0, 0, 0)", ""), "the style sheets are there"
+    page.context.close()
+    assert said == []
+
+
+def test_a_permalink_leads_to_its_block(chromium, address):
+    page, _ = opened(chromium, f"{address}/tensor.html")
+    for link in [page.locator(".highlight .it-link").nth(3), page.locator("figcaption .it-link").first]:
+        link.click()
+        name = page.url.partition("#")[2]
+        assert page.locator(f"[id='{name}']").count() == 1
+        assert page.evaluate("document.querySelector(':target').getBoundingClientRect().top") >= 48, "below the header"
+    page.context.close()
+
+
+def test_pages_can_be_turned(chromium, address):
+    page, _ = opened(chromium, f"{address}/index.html")
+    turned = ["index"]
+    while (link := page.locator(".md-footer__link--next")).count():
+        link.click()
+        page.wait_for_load_state()
+        turned.append(re.search(r"/([\w-]+)\.html", page.url)[1])
+        assert page.locator(".md-footer__link--prev").get_attribute("href") == f"{turned[-2]}.html"
+    page.context.close()
+    assert sorted(turned) == sorted(SOURCES)
+
+
+# What is broken on purpose, and what the checks say of it.
+
+BROKEN = """
+<img src="data:image/gif;base64,R0lGODlhAQABAAAAACwAAAAAAQABAAA=">
+<p style="color: #bbb; background: #fff">pale</p>
+<div style="width: 2000px">wide</div>
+<p class="late" style="opacity: 0">only with a script</p>
+<p><a href="#x" style="outline: none">no outline</a><span onclick="0" tabindex="0" style="outline: none">x</span></p>
+<div class="it-tools" style="display: block !important"><a href="#y">printed</a></div>
+<script>
+console.error('oh')
+fetch('http://127.0.0.2:9/').catch(() => 0)
+document.querySelector('.late').style.opacity = 1
+const late = '<div style="height: 300px">x</div>'
+setTimeout(() => document.querySelector('h1').insertAdjacentHTML('beforebegin', late), 300)
+</script>
+<style>a:focus-visible, span:focus-visible { outline: none !important }</style>
+"""
+PALE = """# P
+
+<div class="highlight"><pre><code>dark <span class="k">dark</span> <span class="k" style="color: #eee">pale</span>
+<span class="k" style="color: #eee">pale</span></code></pre></div>
+"""
+LATE = """# L
+
+<p class="late-top">moved</p>
+<script src="assets/late.js"></script>
+"""
+BUSY = "# B\n\n<script>for (let i = 0, s = 0; i < 6e8; i++) s += i</script>\n"
+
+
+def test_each_check_finds_what_is_broken(chromium, site: Site):
+    heavy = "x".join(map(str, range(90_000)))
+    site.write(index=f"# P\n\n{fence('print(1)')}\n{BROKEN}", heavy=f"# H\n\n{heavy}", busy=BUSY, late=LATE, pale=PALE)
+    (site.folder / "docs" / "assets" / "late.js").write_text("document.querySelector('h1').style.paddingTop = '90px'")
+    assert site.build().returncode == 0
+    with served(site.folder / "site") as address:
+        page, said = opened(chromium, f"{address}/index.html")
+        page.wait_for_timeout(500)
+        found = "\n".join(broken_looks(page, 1280))
+        focus = "\n".join(unreached(page))
+        printed = "\n".join(lost_on_paper(page))
+        page.context.close()
+        page, _ = opened(chromium, f"{address}/pale.html")
+        (pale,) = broken_looks(page, 1280)
+        page.context.close()
+        page, _ = opened(chromium, f"{address}/index.html", java_script_enabled=False)
+        hidden = "\n".join(hidden_without_script(page))
+        page.context.close()
+        heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
+        busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
+        late = moved_by_late_scripts(chromium, f"{address}/late.html")
+    for broken in ("image-alt", "color-contrast", "scrolls sideways", "layout shift"):
+        assert broken in found, found
+    assert "oh" in said and any("127.0.0.2" in one for one in said)
+    assert "focus not visible" in focus
+    assert "it-tools" in printed and "cut off" not in found
+    assert "only with a script" in hidden
+    assert any("weighs" in one for one in heavy) and any("holds a reader up" in one for one in busy)
+    assert too_costly("index", 90_001, 13, 0) == ["index weighs 90001 bytes, of 90000", "index makes 13 requests"]
+    assert pale.startswith("color-contrast: 1 times") and "pale" in pale, "the second looks like the first"
+    assert len(late) == 1 and "late-top" in late[0]
+
+
+def test_a_copy_button_that_takes_something_else_is_noticed(chromium, site: Site):
+    assert site.write(index=f"# P\n\n{fence('print(1)')}").build().returncode == 0
+    html = site.folder / "site" / "index.html"
+    html.write_text(html.read_text().replace("<code>", "<code># stray\n"))
+    with served(site.folder / "site") as address:
+        page, _ = opened(chromium, f"{address}/index.html", permissions=["clipboard-read", "clipboard-write"])
+        assert copied(page) == ["# stray\nprint(1)"]
+        page.context.close()
+
+
+@pytest.mark.parametrize(("ci", "ends"), [("", "1 skipped"), ("true", "1 error")])
+def test_without_a_browser_a_test_is_skipped_but_in_ci_it_fails(ci, ends):
+    nowhere = os.environ | {"CI": ci, "PATH": "", "PLAYWRIGHT_BROWSERS_PATH": "/nonexistent"}
+    one = f"{__file__}::test_a_copy_button_that_takes_something_else_is_noticed"
+    command = [sys.executable, "-m", "pytest", "-p", "no:cacheprovider", one]
+    said = subprocess.run(command, cwd=ROOT, env=nowhere, capture_output=True, text=True).stdout
+    assert ends in said and "no Chromium on this machine" in said

@@ -1,0 +1,120 @@
+"""A module that sorts its attributes and a tape that records forward give the gradients that torch gives."""
+
+from collections import OrderedDict
+
+import torch
+from torch import nn
+
+
+# --8<-- [start:tape]
+class Variable:
+    def __init__(self, data):
+        self.data, self.grad = data, None
+
+
+class Parameter(Variable):
+    pass
+
+
+tape = []
+
+
+def record(name, data, *rules):
+    tape.append((name, made := Variable(data), rules))
+    return made
+
+
+def t(w):
+    return record("T", w.data.t(), (w, lambda g: g.t()))
+
+
+def addmm(b, x, w):
+    to_x, to_w = (lambda g: g @ w.data.t()), (lambda g: x.data.t() @ g)
+    data = b.data + x.data @ w.data
+    return record("Addmm", data, (b, lambda g: g.sum(0)), (x, to_x), (w, to_w))
+
+
+def relu(x):
+    result = x.data.clamp(min=0)
+    return record("Relu", result, (x, lambda g: g * (result > 0)))
+
+
+def backward(out):
+    out.grad = torch.ones_like(out.data)
+    for _, made, rules in reversed(tape):
+        for variable, rule in rules if made.grad is not None else ():
+            old = 0 if variable.grad is None else variable.grad
+            variable.grad = old + rule(made.grad)
+
+
+# --8<-- [end:tape]
+# --8<-- [start:module]
+class Module:
+    def __init__(self):
+        vars(self).update(_parameters={}, _modules={}, _hooks=[])
+
+    def __setattr__(self, name, value):
+        kinds = {Parameter: "_parameters", Module: "_modules"}
+        homes = [home for kind, home in kinds.items() if isinstance(value, kind)]
+        (vars(self)[homes[0]] if homes else vars(self))[name] = value
+
+    def __getattr__(self, name):
+        for home in ("_parameters", "_modules"):
+            if name in vars(self).get(home, ()):
+                return vars(self)[home][name]
+        raise AttributeError(name)
+
+    def __call__(self, *args):
+        result = self.forward(*args)
+        for hook in self._hooks:
+            changed = hook(self, args, result)
+            result = result if changed is None else changed
+        return result
+
+    def named_parameters(self, prefix=""):
+        yield from ((prefix + name, p) for name, p in self._parameters.items())
+        for name, module in self._modules.items():
+            yield from module.named_parameters(f"{prefix}{name}.")
+
+
+# --8<-- [end:module]
+# --8<-- [start:compare]
+class Linear(Module):
+    def __init__(self, real):
+        super().__init__()
+        self.weight = Parameter(real.weight.detach())
+        self.bias = Parameter(real.bias.detach())
+
+    def forward(self, x):
+        return addmm(self.bias, x, t(self.weight))
+
+
+class Network(Module):
+    def __init__(self, real):
+        super().__init__()
+        self.hidden, self.out = Linear(real.hidden), Linear(real.out)
+
+    def forward(self, x):
+        return self.out(relu(self.hidden(x)))
+
+
+torch.manual_seed(0)
+real = nn.Sequential(OrderedDict(hidden=nn.Linear(3, 4), relu=nn.ReLU(), out=nn.Linear(4, 1)))
+net, x, seen = Network(real), torch.rand(5, 3), []
+net.out._hooks.append(lambda module, args, result: seen.append(result))
+y, theirs = net(Variable(x)), real(x)
+backward(y)
+theirs.sum().backward()
+mine = dict(net.named_parameters())
+assert list(mine) == list(dict(real.named_parameters())) and seen == [y]
+torch.testing.assert_close(y.data, theirs.detach())
+for name, p in real.named_parameters():
+    torch.testing.assert_close(mine[name].grad, p.grad)
+nodes = [theirs.grad_fn]
+for node in nodes:
+    nodes += [n for n, _ in node.next_functions if n and n not in nodes]
+order = sorted(nodes, key=lambda node: node._sequence_nr())
+assert [n.name() for n in order if n.next_functions] == [f"{name}Backward0" for name, _, _ in tape]
+print("tape:", *(name for name, _, _ in tape))
+print("gradients as torch's:", *mine)
+# --8<-- [end:compare]

@@ -1,0 +1,30 @@
+"""Write AdamW with tensor operations only. After each step the parameters must be those of torch.optim.AdamW."""
+
+import torch
+
+
+class AdamW:
+    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
+        """params is anything that can be iterated over, model.parameters() for one."""
+        raise NotImplementedError("write AdamW.__init__")
+
+    def step(self):
+        """Change each parameter that has a gradient, in place."""
+        raise NotImplementedError("write AdamW.step")
+
+    def zero_grad(self):
+        """Leave no parameter a gradient: p.grad is None."""
+        raise NotImplementedError("write AdamW.zero_grad")
+
+
+if __name__ == "__main__":
+    w = torch.tensor([1.0, -2.0], requires_grad=True)
+    try:
+        optimizer = AdamW([w], lr=0.1)
+        for _ in range(3):
+            optimizer.zero_grad()
+            w.square().sum().backward()
+            optimizer.step()
+            print(w)
+    except NotImplementedError as missing:
+        print("not written yet:", missing)

@@ -1,0 +1,25 @@
+# says: Two bytes an element
+"""Halves the bytes."""
+
+import torch
+
+
+def hooks(parameters):
+    home = {p.untyped_storage().data_ptr() for p in parameters}
+
+    def pack(t):
+        t = t.detach()
+        if t.numel() < 64 or not t.is_floating_point() or t.untyped_storage().data_ptr() in home:
+            return t, t._version
+        return t.to(torch.bfloat16), 1, t.dtype
+
+    def unpack(kept):
+        if len(kept) == 3:
+            steps, scale, dtype = kept
+            return steps.to(dtype) * scale
+        t, version = kept
+        if t._version != version:
+            raise RuntimeError(f"a saved tensor was at version {version} and is at version {t._version}")
+        return t
+
+    return pack, unpack

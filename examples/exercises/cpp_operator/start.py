@@ -1,0 +1,59 @@
+"""Write an operator in C++, and what autograd and torch.compile have to know about it."""
+
+import torch
+from torch.utils.cpp_extension import load_inline
+
+CPP = r"""
+#include <torch/csrc/stable/library.h>
+#include <torch/csrc/stable/ops.h>
+#include <torch/csrc/stable/tensor.h>
+
+using torch::headeronly::ScalarType;
+using torch::stable::Tensor;
+
+// x - by where x > by, x + by where x < -by, 0 between; NaN stays NaN.
+// x is float32 or float64, of any strides; refuse another dtype, or a negative by, with STD_TORCH_CHECK.
+// The result is a new contiguous tensor of the same dtype.
+Tensor shrink(const Tensor& x, double by) {
+  STD_TORCH_CHECK(false, "write shrink in CPP");
+}
+
+STABLE_TORCH_LIBRARY(exercise, m) { m.def("shrink(Tensor x, float by) -> Tensor"); }
+STABLE_TORCH_LIBRARY_IMPL(exercise, CPU, m) { m.impl("shrink", TORCH_BOX(&shrink)); }
+"""
+
+
+def fake(x, by):
+    """A tensor like the result, with the same sizes, strides and dtype, computed without looking into x."""
+    raise NotImplementedError("write fake")
+
+
+def setup_context(ctx, inputs, output):
+    """Called after shrink with inputs = (x, by): save what backward needs."""
+    raise NotImplementedError("write setup_context")
+
+
+def backward(ctx, grad):
+    """The gradients of x and of by, which is no tensor."""
+    raise NotImplementedError("write backward")
+
+
+def build():
+    """Compile CPP, which takes seconds, and register it all; then there is torch.ops.exercise.shrink."""
+    if "write shrink" in CPP:
+        raise NotImplementedError("write shrink in CPP")
+    flags = ["-DTORCH_TARGET_VERSION=0x020d000000000000"]  # the stable ABI of torch 2.13
+    load_inline("shrink", CPP, is_python_module=False, no_implicit_headers=True, extra_cflags=flags)
+    torch.library.register_fake("exercise::shrink", fake)
+    torch.library.register_autograd("exercise::shrink", backward, setup_context=setup_context)
+
+
+if __name__ == "__main__":
+    try:
+        build()
+        x = torch.linspace(-2, 2, 5, requires_grad=True)
+        y = torch.ops.exercise.shrink(x, 0.5)
+        y.sum().backward()
+        print(y, x.grad, sep="\n")
+    except NotImplementedError as missing:
+        print("not written yet:", missing)

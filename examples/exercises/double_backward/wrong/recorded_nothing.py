@@ -1,0 +1,19 @@
+# says: while backward ran, autograd recorded nothing
+"""A backward without a graph."""
+
+import torch
+
+
+class Bump(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, x, width):
+        y = torch.exp(-((x / width) ** 2))
+        ctx.save_for_backward(x, y)
+        ctx.width = width
+        return y
+
+    @staticmethod
+    def backward(ctx, grad):
+        x, y = ctx.saved_tensors
+        with torch.no_grad():
+            return grad * y * (-2 * x / ctx.width**2), None

@@ -1,0 +1,45 @@
+"""Monitor breaks its graph again and again, and compiles at each call. Rewrite it: one graph, compiled once."""
+
+import re
+
+import torch
+from torch import nn
+
+
+class Monitor(nn.Module):
+    """Scales a batch down to the norm `limit`, damps the rows whose sum is negative, and keeps count.
+
+    It returns the batch and its row with the largest sum. Results, gradients and the counts, which may become
+    tensors, are to be those of this code; what it prints may go.
+    """
+
+    def __init__(self, limit):
+        super().__init__()
+        self.limit = limit
+        self.calls = 0
+        self.scaled = 0
+
+    def forward(self, x):
+        self.calls += 1
+        norm = x.square().sum().sqrt().item()
+        if norm > self.limit:
+            print(f"norm {norm:.2f}")
+            self.scaled += 1
+            x = x * (self.limit / norm)
+        rows = []
+        for row in x:
+            if row.sum() < 0:
+                row = row * 0.1
+            rows.append(row)
+        x = torch.stack(rows)
+        best = int(x.sum(1).argmax())
+        return x, x[best]
+
+
+if __name__ == "__main__":
+    try:
+        torch.compile(Monitor(1.0), backend="eager", fullgraph=True)(torch.ones(2, 3))
+        print("one graph")
+    except torch._dynamo.exc.TorchDynamoException as error:
+        number, _, line = re.findall(r"line (\d+), in (\w+)\n +(.+)", str(error))[-1]
+        print(f"not one graph yet, because of line {number}: {line}")

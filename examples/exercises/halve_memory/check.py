@@ -1,0 +1,203 @@
+"""Hold saved_bytes against counts of another kind; then measure what the rewritten block leaves alive, and computes."""
+
+import weakref
+
+import torch
+from torch.autograd.graph import saved_tensors_hooks
+from torch.multiprocessing.reductions import StorageWeakRef
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils.flop_counter import FlopCounterMode
+
+from inside_torch.exercises import Wrong, compare
+
+
+class Code(str):
+    """A program as it is written, for reports."""
+
+    __repr__ = str.__str__
+
+
+PROGRAMS = [
+    "x.sin()",
+    "x.exp()",
+    "x * x",
+    "x.sin() + x.cos()",
+    "x @ w",
+    "x @ w.t()",
+    "x @ x.t()",
+    "(x @ w).tanh() @ w.t()",
+    "x[:2].sin()",
+    "(x[0].exp() + x).sin()",
+    "w[0].expand(32, 4) * x[0]",
+    "x.sum(0).expand(50, 4) * x[0]",
+    "x + x",
+    "[x.exp().sin(), x.cos()][1]",
+    "x.exp().detach() * x",
+]
+
+
+def prepared():
+    torch.manual_seed(0)
+    return torch.randn(8, 4, requires_grad=True), torch.randn(4, 4, requires_grad=True)
+
+
+def count(measured, **mistake):
+    """The bytes of one of PROGRAMS, or what a mistake makes of them."""
+
+    def counted(code):
+        x, w = prepared()
+        return measured(lambda: eval(code, {"x": x, "w": w, "torch": torch}), [w], **mistake)
+
+    return counted
+
+
+def right(run, parameters, each=False, known=True, views=False, gone=False):
+    class Box:
+        tensor = None
+
+    boxes, kept = weakref.WeakSet(), []
+
+    def pack(tensor):
+        box = Box()
+        box.tensor = tensor.detach()
+        boxes.add(box)
+        kept.append(box if gone or each else None)
+        return box
+
+    with saved_tensors_hooks(pack, lambda box: box.tensor):
+        result = run()
+    left = list(boxes) if not (gone or each) else kept
+    home = {p.untyped_storage().data_ptr() for p in parameters} if known else set()
+    tensors = [box.tensor for box in left if box.tensor.untyped_storage().data_ptr() not in home]
+    size = (lambda t: t.nbytes) if views else (lambda t: t.untyped_storage().nbytes())
+    sizes = {n if each else t.untyped_storage().data_ptr(): size(t) for n, t in enumerate(tensors)}
+    del result
+    return sum(sizes.values())
+
+
+IDEAS = {
+    "Everything that was saved is added up. The same memory is often saved twice, by two nodes or as two views; it is "
+    "held once.": count(right, each=True, views=True),
+    "Every tensor that was saved counts with its whole storage, each time. The same memory is often saved twice; "
+    "it is held once.": count(right, each=True),
+    "The parameters are counted. A product keeps the weight, often as a view, w.t(): compare the address of the "
+    "storage, not the tensor. The parameters are there anyway.": count(right, known=False),
+    "The bytes are those of the tensors, `nbytes`. A row that is saved keeps the whole storage alive; an expanded "
+    "tensor has more elements than memory. Ask `untyped_storage().nbytes()`.": count(right, views=True),
+    "What was saved for a result that is gone is counted, too. Its node has let go of it by then; your list has not. "
+    "Hold what pack returns weakly.": count(right, gone=True),
+}
+
+
+def original(p, x, detached=False):
+    mean = x.mean(-1, keepdim=True)
+    centred = x - (mean.detach() if detached else mean)
+    spread = ((centred**2).mean(-1, keepdim=True) + 1e-5).sqrt()
+    h = centred / (spread.detach() if detached else spread)
+    h = (h * p["scale"] + p["shift"]) @ p["w1"].t() + p["b1"]
+    h = 0.5 * h * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (h + 0.044715 * h**3)))
+    h = h @ p["w2"].t()
+    return h.exp() / h.exp().sum(-1, keepdim=True)
+
+
+class Born(TorchDispatchMode):
+    """Notes each storage that comes to be, and the operator that made it."""
+
+    def __init__(self):
+        super().__init__()
+        self.storages = {}
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for t in out if isinstance(out, tuple | list) else [out]:
+            if isinstance(t, torch.Tensor):
+                ref = StorageWeakRef(t.untyped_storage())
+                self.storages.setdefault(ref.cdata, (ref, t.untyped_storage().nbytes(), func.overloadpacket.__name__))
+        return out
+
+    def alive(self, *but):
+        """Bytes and operator of each storage that is still there, but for these tensors."""
+        known = {t.untyped_storage()._cdata for t in but}
+        found = [(n, name) for key, (ref, n, name) in self.storages.items() if key not in known and not ref.expired()]
+        return sorted(found, reverse=True)
+
+
+def inputs():
+    torch.manual_seed(0)
+    sizes = {"scale": (32,), "shift": (32,), "w1": (128, 32), "b1": (128,), "w2": (16, 128)}
+    p = {name: torch.randn(size).mul(0.3).requires_grad_() for name, size in sizes.items()}
+    return p, torch.randn(64, 32, requires_grad=True), torch.randn(64, 16)
+
+
+def measured(function):
+    """What a block leaves alive, and the floating-point operations of its products, forward and backward."""
+    p, x, grad = inputs()
+    born, flops = Born(), FlopCounterMode(display=False)
+    with born:
+        result = function(p, x)
+    alive = born.alive(result, x, *p.values())
+    with flops:
+        torch.autograd.grad(function(p, x), [*p.values(), x], grad)
+    return alive, flops.get_total_flops()
+
+
+def check_gradients(work):
+    p, x, grad = inputs()
+    result, expected = work.block(p, x), original(p, x)
+    if result.shape != expected.shape or not torch.allclose(result, expected, atol=1e-5):
+        raise Wrong(
+            f"block gives other results than the original; they differ by up to "
+            f"{(result - expected).abs().max() if result.shape == expected.shape else 'their shape'}"
+        )
+    wanted = [*p.values(), x]
+    mine = torch.autograd.grad(result, wanted, grad, allow_unused=True)
+    expected = torch.autograd.grad(expected, wanted, grad)
+    detached = torch.autograd.grad(original(p, x, detached=True), wanted, grad)
+    for name, came, exact, cut in zip([*p, "x"], mine, expected, detached):
+        if came is None:
+            raise Wrong(f"{name} gets no gradient any more")
+        distance = ((came - exact).norm() / exact.norm()).item()
+        if distance < 1e-4:
+            continue
+        idea = ""
+        if torch.allclose(came, cut, atol=1e-4):
+            idea = (
+                "This is the gradient with mean and spread as constants. They depend on x as well: what is detached "
+                "saves memory, and its part of the gradient."
+            )
+        elif distance < 0.03:
+            idea = "A distance of this size comes from rounding what is saved, as in bfloat16; here nothing is lost."
+        raise Wrong(f"the gradient of {name} differs from the original's by {distance:.2%}. {idea}")
+
+
+def check_block(work):
+    check_gradients(work)
+    before, work_before = measured(original)
+    after, work_after = measured(work.block)
+    held, allowed = sum(n for n, _ in after), sum(n for n, _ in before) // 2
+    if held > allowed:
+        p, x, _ = inputs()
+        seen = right(lambda: work.block(p, x), [*p.values(), x])
+        idea = "The largest come from " + ", ".join(f"{name} ({n})" for n, name in after[:6]) + "."
+        if seen < held / 2:
+            idea = (
+                f"Hooks on saved tensors see {seen} bytes of it. The rest is hidden from them, on a ctx or behind "
+                "other hooks; it is held all the same."
+            )
+        raise Wrong(
+            f"when block has returned, {held} bytes that it made are alive, its result aside, and at most {allowed} "
+            f"are allowed, half of what the original leaves. {idea}"
+        )
+    if work_after > work_before:
+        raise Wrong(
+            f"the matrix products of forward and backward take {work_after} operations instead of {work_before}: some "
+            "are done twice. A checkpoint around everything saves most, and computes most again; put it around what is "
+            "cheap, or choose operators that keep less."
+        )
+
+
+def check(work):
+    codes = [(Code(code),) for code in PROGRAMS]
+    otherwise = "Expected is the memory of what was saved and is still held, without that of w, the only parameter."
+    compare("saved_bytes of ", codes, count(work.saved_bytes), count(right), IDEAS, otherwise)
+    check_block(work)

@@ -1,0 +1,34 @@
+# says: a transpose leaves each number where it is
+"""A transpose whose strides are those of a copy."""
+
+
+def fresh(sizes):
+    strides, step = [], 1
+    for size in reversed(sizes):
+        strides.insert(0, step)
+        step *= max(size, 1)
+    return sizes, strides, 0
+
+
+def transpose(tensor, a, b):
+    sizes, _, offset = tensor
+    dims = list(range(len(sizes)))
+    dims[a], dims[b] = b, a
+    sizes = [sizes[d] for d in dims]
+    return sizes, fresh(sizes)[1], offset
+
+
+def cut(tensor, dim, start, stop, step):
+    sizes, strides, offset = list(tensor[0]), list(tensor[1]), tensor[2]
+    offset += start * strides[dim]
+    sizes[dim] = len(range(start, stop, step))
+    strides[dim] *= step
+    return sizes, strides, offset
+
+
+def expand(tensor, sizes):
+    old, strides, offset = tensor
+    added = len(sizes) - len(old)
+    pairs = zip(old, sizes[added:], strides)
+    kept = [stride if size == wanted else 0 for size, wanted, stride in pairs]
+    return sizes, [0] * added + kept, offset

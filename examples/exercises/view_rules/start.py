@@ -1,0 +1,19 @@
+"""Decide, in plain Python, when view() needs no copy, and find the strides it gives. Nothing but integers is needed."""
+
+
+def view(sizes, strides, shape):
+    """x.view(shape) for an x of these sizes and strides: the new (sizes, strides).
+
+    One size in `shape` may be -1: the one that makes the number of elements right. Raise ValueError
+    where torch refuses. The stride of a dimension of size 1, or of an empty tensor, may be any number.
+    """
+    raise NotImplementedError("write view")
+
+
+if __name__ == "__main__":
+    try:
+        print("a matrix as a row:", view((3, 4), (4, 1), (1, -1)))
+        print("columns 0 and 2:  ", view((3, 2), (4, 2), (6,)))
+        print("transposed:       ", view((4, 3), (1, 4), (12,)))
+    except NotImplementedError as missing:
+        print("not written yet:", missing)

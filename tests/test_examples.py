@@ -8,9 +8,13 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
 
+from inside_torch import edition
+
 EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+COMPILED = [name for name in EXAMPLES if "load_inline" in (ROOT / "examples" / name).read_text()]
 READMES = [ROOT / "examples" / "README.md", ROOT / "README.md"]
 
 
@@ -40,7 +44,8 @@ def test_an_example_in_no_fence_is_noticed():
 
 def collected(folder: Path, *names: str) -> int:
     command = [sys.executable, "-m", "pytest", "--codeblocks", "--collect-only", "-q", "-p", "no:cacheprovider", *names]
-    said = subprocess.run(command, cwd=folder, capture_output=True, text=True).stdout
+    plain = {name: value for name, value in os.environ.items() if name != "PYTEST_ADDOPTS"}
+    said = subprocess.run(command, cwd=folder, env=plain, capture_output=True, text=True).stdout
     found = re.search(r"^(\d+) tests? collected", said, re.M)
     return int(found[1]) if found else 0
 
@@ -55,6 +60,20 @@ def test_a_fence_that_is_skipped_in_silence_is_noticed(tmp_path: Path):
     assert collected(tmp_path, "README.md") == 0
 
 
+def run(path: Path, timeout: float = 0, **environment: str) -> subprocess.CompletedProcess:
+    """Runs a program. What compiles C++ took 10 s where two cores were free, and 60 s where they were not."""
+    environment = os.environ | {"TORCH_EXTENSIONS_DIR": str(edition.extensions())} | environment
+    timeout = timeout or (300 if path.name in COMPILED else 60)
+    try:
+        return subprocess.run(
+            [sys.executable, str(path)], capture_output=True, text=True, timeout=timeout, env=environment
+        )
+    except subprocess.TimeoutExpired:
+        for lock in edition.extensions().glob("*/lock"):
+            lock.unlink()  # a killed build leaves it, and the next would wait for it
+        raise
+
+
 def complaints(path: Path) -> list[str]:
     """What an example does that none may, running it included."""
     text = path.read_text()
@@ -63,16 +82,17 @@ def complaints(path: Path) -> list[str]:
         found.append("it has more than 120 lines")
     if "assert" not in text:
         found.append("it asserts nothing")
-    environment = os.environ | {"PYTHONWARNINGS": "default::DeprecationWarning,default::FutureWarning"}
-    ran = subprocess.run([sys.executable, str(path)], capture_output=True, text=True, timeout=60, env=environment)
+    ran = run(path, PYTHONWARNINGS="default::DeprecationWarning,default::FutureWarning")
+    if ran.returncode == 77:
+        ran.check_returncode()  # the conftest.py above this folder skips or fails the test with what was printed
     if ran.returncode or ran.stderr:
         found.append(f"it ended with status {ran.returncode}, and wrote to stderr: {ran.stderr.strip()}")
     return found
 
 
-def test_examples_keep_the_rules():
-    for name in EXAMPLES:
-        assert complaints(ROOT / "examples" / name) == [], name
+@pytest.mark.parametrize("name", EXAMPLES)
+def test_an_example_keeps_the_rules(name: str):
+    assert complaints(ROOT / "examples" / name) == []
 
 
 def test_an_example_that_breaks_the_rules_is_noticed(tmp_path: Path):
@@ -80,3 +100,46 @@ def test_an_example_that_breaks_the_rules_is_noticed(tmp_path: Path):
     said = complaints(tmp_path / "bad.py")
     assert len(said) == 4
     assert "DeprecationWarning: old" in said[3]
+
+
+def test_a_build_that_was_killed_does_not_hang_the_next(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    (tmp_path / "slow.py").write_text("import time\ntime.sleep(60)\n")
+    (tmp_path / "name").mkdir()
+    (tmp_path / "name" / "lock").touch()
+    monkeypatch.setenv("TORCH_EXTENSIONS_DIR", str(tmp_path))
+    with pytest.raises(subprocess.TimeoutExpired):
+        run(tmp_path / "slow.py", timeout=0.5)
+    assert not (tmp_path / "name" / "lock").exists()
+
+
+@pytest.mark.parametrize("name", COMPILED)
+def test_without_a_compiler_an_example_says_what_is_missing(name: str):
+    ran = run(ROOT / "examples" / name, PATH="", CXX="c++")
+    assert (ran.returncode, ran.stderr, ran.stdout.count("\n")) == (77, "", 1)
+    assert ran.stdout.startswith("skipped: this example compiles C++")
+    assert "the PATH has no c++ and no ninja" in ran.stdout
+
+
+def test_where_torch_uses_no_avx2_its_example_checks_what_it_can_and_says_so():
+    ran = run(ROOT / "examples" / "simd_square.py", ATEN_CPU_CAPABILITY="default")
+    assert (ran.returncode, ran.stderr) == (77, "")
+    assert "no AVX2" in ran.stdout or "the PATH has no" in ran.stdout
+
+
+@pytest.mark.parametrize("ci, word, status", [("false", "skipped", 0), ("true", "failed", 1)])
+@pytest.mark.parametrize("by", ["fence", "test"])
+def test_a_missing_compiler_is_a_skip_in_the_report_and_in_ci_a_failure(by, ci, word, status, tmp_path: Path):
+    (tmp_path / "README.md").write_text("```sh\npython examples/simd_square.py\n```\n")
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "python").chmod(0o755)  # the PATH holds this alone
+    what = {
+        "fence": ["-p", "conftest", "--codeblocks", str(tmp_path / "README.md")],
+        "test": ["tests/test_examples.py::test_an_example_keeps_the_rules[simd_square.py]"],
+    }
+    command = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", *what[by]]
+    environment = os.environ | {"PATH": str(tmp_path), "CXX": "c++", "CI": ci, "COLUMNS": "200"}
+    ran = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120)
+    assert ran.returncode == status, ran.stdout
+    assert re.search(rf"^=+ 1 {word} in", ran.stdout, re.M)
+    reason = r"skipped: this example compiles C\+\+, and the PATH has no c\+\+"
+    assert re.search(rf"^{word.upper()}.*{reason}", ran.stdout, re.M), ran.stdout

@@ -1,0 +1,104 @@
+"""The gallery: each example is on it, whole, with its thesis, its chapters and what it prints."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from conftest import ROOT
+from test_pages import SOFT
+
+from inside_torch import gallery
+from inside_torch.fences import fences
+
+README = (ROOT / "examples" / "README.md").read_text()
+FOUND = gallery.examples()
+
+
+def without_markers(source: str) -> str:
+    return re.sub(r"^[ \t]*# --8<-- \[(?:start|end):[\w-]+\]\n", "", source, flags=re.M)
+
+
+def linked(readme: str) -> dict[str, list[str]]:
+    """The table at the top of a README: each topic with the headings it links to."""
+    rows = re.findall(r"^\| ([^|]+) \| (\[.*\)) \|$", readme, re.M)
+    return {topic: re.findall(r"\[(\w+)\]\(#\1py\)", links) for topic, links in rows}
+
+
+def test_every_example_has_a_topic_a_thesis_and_an_output():
+    assert {example.name for example in FOUND} == {path.name for path in (ROOT / "examples").glob("*.py")}
+    for example in FOUND:
+        assert example.topic and example.printed, f"{example.name}: the README has no section for it under a topic"
+        assert example.thesis.endswith(".") and len(example.thesis) <= 120, example.name
+        assert not SOFT.search(example.thesis), example.name
+
+
+def test_the_readme_begins_with_a_table_of_its_sections():
+    topics: dict[str, list[str]] = {}
+    for name, (topic, _) in gallery.sections(README).items():
+        topics.setdefault(topic, []).append(name.removesuffix(".py"))
+    assert linked(README) == topics
+
+
+def test_the_gallery_has_no_problem_and_lists_every_example():
+    page = gallery.expanded((ROOT / "docs" / "gallery.md").read_text())
+    found, problems = fences(page, "gallery.md")
+    assert not problems
+    assert [f.source for f in found if "--8<--" in f.source] == [f'--8<-- "examples/{e.name}"' for e in FOUND]
+
+
+def test_a_reader_sees_thesis_chapters_program_and_output(book: Path):
+    article = BeautifulSoup((book / "gallery.html").read_text(encoding="utf-8"), "html.parser").article
+    said = [p.get_text() for p in article.select("h3 + p")]
+    closed = article.select("details")
+    assert len(said) == len(closed) == len(FOUND)
+    for example, paragraph, details in zip(FOUND, said, closed):
+        assert paragraph.startswith(example.thesis)
+        assert "open" not in details.attrs and example.name in details.summary.get_text()
+        listing, *printed = [code.get_text() for code in details.select("pre")]
+        source = (ROOT / "examples" / example.name).read_text()
+        assert listing.strip() == without_markers(source).strip(), example.name
+        assert [text.strip("\n") for text in printed] == [example.printed.strip("\n")], example.name
+    (tensor,) = [p for p in article.select("h3 + p") if "flat list" in p.get_text()]
+    assert {"tensor.html"} <= {link["href"] for link in tensor.select("a")}
+
+
+SMALL = """\
+# Examples
+
+| topic | examples |
+|---|---|
+| One | [a](#apy) |
+
+## One
+
+### a.py
+
+```sh
+python examples/a.py
+```
+
+<!--pytest-codeblocks:expected-output-->
+```
+## not a heading
+```
+
+## b.py
+"""
+
+
+def test_the_parts_of_a_readme(tmp_path: Path):
+    assert gallery.sections(SMALL) == {"a.py": ("One", "## not a heading\n"), "b.py": ("", "")}
+    assert linked(SMALL) == {"One": ["a"]}
+    (tmp_path / "examples").mkdir()
+    (tmp_path / "docs").mkdir()
+    (tmp_path / "examples" / "README.md").write_text(SMALL)
+    (tmp_path / "examples" / "a.py").write_text('"""x_1 *is* <b>.\n\nMore.\n"""\n')
+    (tmp_path / "examples" / "c.py").write_text("x = 1\n")
+    (tmp_path / "docs" / "t.md").write_text('# A title\n\n```python title="examples/a.py"\n```\n')
+    a, c = gallery.examples(tmp_path)
+    assert a == gallery.Example("a.py", "One", "x_1 *is* <b>.", "## not a heading\n", (("A title", "t.md"),))
+    assert c == gallery.Example("c.py", "", "", "", ())
+    text = gallery.markdown([a, c])
+    assert r"x\_1 \*is\* &lt;b&gt;. Shown in [A title](t.md)." in text and "## More" in text

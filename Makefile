@@ -11,8 +11,7 @@ serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild
 
 test: .venv/ready lint ## run every check; the book is built first, so that the tests find it in the cache
 	$(PY) -m mkdocs build --strict --site-dir .cache/tested
-	$(PY) -m pytest --numprocesses=2 --dist=worksteal
-	$(PY) -m pytest --quiet --numprocesses=2 --codeblocks examples README.md
+	$(PY) -m pytest --numprocesses=3 --dist=worksteal --codeblocks tests examples README.md
 
 check: .venv/ready ## check an exercise: make check EX=strides, with FILE=mine.py another file than its start.py
 	@$(PY) -m inside_torch.exercises $(EX) $(FILE)

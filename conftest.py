@@ -4,26 +4,50 @@ from __future__ import annotations
 
 import os
 import subprocess
+from unittest import mock
 
 import pytest
 
 from inside_torch import edition
 
 LACKING = 77  # as automake and meson have it
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    if config.getoption("codeblocks", False):  # what the tests compiled, the fences need not
-        os.environ.setdefault("TORCH_EXTENSIONS_DIR", str(edition.extensions()))
+FENCES = {
+    "PYTHONWARNINGS": "default::DeprecationWarning,default::FutureWarning",
+    "TORCH_EXTENSIONS_DIR": str(edition.extensions()),  # what the tests compiled, the fences need not
+}
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item):
     """Reports such a program as skipped, with what it printed; but in CI, where nothing may lack, as failed."""
+    fence = type(item).__module__ == "pytest_codeblocks.plugin"
     try:
-        return (yield)
+        return (yield from (quiet_fence() if fence else plainly()))
     except subprocess.CalledProcessError as error:
-        if error.returncode != LACKING:
-            raise
-        said = error.stdout if isinstance(error.stdout, str) else error.stdout.decode()
-    (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(said.strip())
+        stdout, stderr = (
+            text if isinstance(text, str) else (text or b"").decode() for text in (error.stdout, error.stderr)
+        )
+        if error.returncode == LACKING:
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(stdout.strip())
+        if fence:  # the plugin would report the status alone
+            pytest.fail(f"{error}\n{stdout}{stderr}")
+        raise
+
+
+def plainly():
+    return (yield)
+
+
+def quiet_fence():
+    """Runs the program of a fence, which fails when it warns of what is deprecated or writes anything to stderr."""
+    ran = []
+
+    def run(*command, run=subprocess.run, **options) -> subprocess.CompletedProcess:
+        ran.append(run(*command, **options))
+        return ran[-1]
+
+    with mock.patch.dict(os.environ, FENCES), mock.patch.object(subprocess, "run", run):
+        result = yield
+    for one in ran:
+        assert not one.stderr, f"it wrote to stderr: {one.stderr.decode()}"
+    return result

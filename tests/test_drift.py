@@ -6,6 +6,7 @@ import base64
 import hashlib
 import os
 import re
+import shutil
 import subprocess
 import sys
 import venv
@@ -26,6 +27,8 @@ DOCTORED = {
     "serialization.py": lambda text: text + "\ndef save(*_, **__):\n    raise RuntimeError('save is gone')\n",
     "storage.py": lambda text: "# moved\n" * 7 + text + "\nUntypedStorage.__module__ = 'torch.elsewhere'\n",
 }
+# where a page lies, and what is approved of it
+FORMS = [("docs/", ""), ("tests/approved/", ".txt")]
 
 
 @pytest.fixture(scope="module")
@@ -55,15 +58,28 @@ def doctored(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "bin" / "python"
 
 
-def report(python: Path) -> str:
+@pytest.fixture(scope="module")
+def two_pages(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The project with two of its pages: one that the doctored torch changes in every way, and one that it leaves."""
+    folder = tmp_path_factory.mktemp("two pages")
+    for name in ("inside_torch", "examples", "docs/assets"):
+        shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
+    (folder / "tests" / "approved").mkdir(parents=True)
+    pages = [f"{start}{page}.md{end}" for page in ("index", "tensor") for start, end in FORMS]
+    for name in ["mkdocs.yml", "tests/approved/citations.json", *pages]:
+        shutil.copy(ROOT / name, folder / name)
+    return folder
+
+
+def report(python: Path, book: Path) -> str:
     command = [sys.executable, "-m", "inside_torch.drift", str(python)]
-    made = subprocess.run(command, cwd=ROOT, capture_output=True, text=True, timeout=900)
+    made = subprocess.run(command, cwd=book, capture_output=True, text=True, timeout=900)
     assert made.returncode == 0, made.stderr
     return made.stdout
 
 
-def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path):
-    said = report(doctored)
+def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path, two_pages: Path):
+    said = report(doctored, two_pages)
     assert said.startswith(f"# The book under torch {edition.torch_version()[0]}")
     page = said.split("## docs/tensor.md")[1].split("\n## ")[0]
     assert "### failing: 1" in page and "save is gone" in page
@@ -77,7 +93,7 @@ def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path):
 
 
 def test_the_edition_itself_does_not_drift():
-    said = report(Path(sys.executable))
+    said = report(Path(sys.executable), ROOT)
     assert "Nothing changed." in said, said
 
 

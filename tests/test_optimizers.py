@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import re
-import subprocess
-import sys
 
 import pytest
 import torch
 from conftest import ROOT
 from torch.optim import lr_scheduler, swa_utils
 
+from inside_torch import render
 from inside_torch.fences import Fence, fences
 
 PAGES = {name: (ROOT / f"docs/{name}.md").read_text() for name in ("optimizer", "update-rules", "schedulers")}
@@ -54,22 +53,23 @@ def holding(text: str, words: str) -> Fence:
     return found[0]
 
 
-def printed(words: str, page: str) -> str:
-    """What the block that holds `words` prints."""
-    program = holding(PAGES[page], words).source
-    return subprocess.run(
-        [sys.executable, "-W", "error", "-c", program], capture_output=True, text=True, check=True
-    ).stdout
-
-
 # Tables that the build makes from live objects: a phrase of the block that prints each.
 STATE, FINGERPRINTS = ("kept  made", "optimizer"), ("gradient          1", "update-rules")
-TABLES = {where: printed(*where) for where in (STATE, FINGERPRINTS)}
 
 
-@pytest.mark.parametrize("where", TABLES)
+def table(words: str, page: str) -> str:
+    """What the block that holds `words` prints."""
+    block = holding(PAGES[page], words)
+    return render.blocks().result(block.info, block.source).output
+
+
+def text_and_tables() -> str:
+    return TEXT + table(*STATE) + table(*FINGERPRINTS)
+
+
+@pytest.mark.parametrize("where", [STATE, FINGERPRINTS])
 def test_a_table_has_a_row_for_each_optimizer(where):
-    assert {line.split()[0] for line in TABLES[where].splitlines()} >= optimizers()
+    assert {line.split()[0] for line in table(*where).splitlines()} >= optimizers()
 
 
 def test_the_state_table_is_what_a_step_makes():
@@ -77,13 +77,13 @@ def test_the_state_table_is_what_a_step_makes():
     optimizer = torch.optim.NAdam([w])
     w.grad = torch.ones(20, 30)
     optimizer.step()
-    (row,) = (line for line in TABLES[STATE].splitlines() if line.startswith("NAdam"))
+    (row,) = (line for line in table(*STATE).splitlines() if line.startswith("NAdam"))
     assert row.split()[4:] == list(optimizer.state[w])
 
 
 def test_what_is_public_is_covered():
     assert optimizers() and schedulers() and optimizers() < public()
-    assert uncovered(public() | schedulers(), TEXT + "".join(TABLES.values())) == set()
+    assert uncovered(public() | schedulers(), text_and_tables()) == set()
 
 
 def test_each_scheduler_is_drawn():
@@ -107,7 +107,7 @@ def test_an_omission_has_a_reason_and_is_still_there():
 def test_a_new_one_would_be_noticed(monkeypatch):
     monkeypatch.setattr(torch.optim, "Adamant", type("Adamant", (torch.optim.Adam,), {}), raising=False)
     monkeypatch.setattr(lr_scheduler, "TidalLR", type("TidalLR", (lr_scheduler.StepLR,), {}), raising=False)
-    assert uncovered(optimizers(), TEXT + "".join(TABLES.values())) == {"Adamant"}
+    assert uncovered(optimizers(), text_and_tables()) == {"Adamant"}
     assert uncovered(schedulers(), TEXT) == {"TidalLR"}
     monkeypatch.setattr(torch.optim, "__all__", [*torch.optim.__all__, "swap_out"])
-    assert uncovered(public(), TEXT + "".join(TABLES.values())) == {"swap_out"}
+    assert uncovered(public(), text_and_tables()) == {"swap_out"}

@@ -10,7 +10,7 @@
 # # The tour
 #
 # Numbers go through PyTorch, and a gradient comes back. This page is a notebook: its cells share one Python, and the build
-# runs them from the top. All other pages are made of blocks that each run alone.
+# runs them from the top. On all other pages a block that runs, runs alone.
 
 # %% [markdown]
 # ## A tensor is a view of memory
@@ -34,7 +34,7 @@ print("same memory:", x.t().data_ptr() == x.data_ptr())
 # %% [markdown]
 # ## Forward leaves a trail
 #
-# When a tensor asks for a gradient, each operation on it leaves a node that knows how to go back.
+# When a tensor asks for a gradient, an operation on it leaves a node that knows how to go back.
 
 # %%
 w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)

@@ -1,4 +1,4 @@
-"""A DTensor is a piece and a placement: the same lines on any number of ranks give the same numbers."""
+"""A DTensor is a piece and a placement: the same lines on two and on four ranks give the same numbers."""
 
 import logging
 import os

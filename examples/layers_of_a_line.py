@@ -1,4 +1,4 @@
-"""Each layer below a line of Python is a program of its own: run alone, it gives the line's number."""
+"""Each layer below a line of Python is a program of its own: run alone, it gives the line's number or its gradients."""
 
 import torch
 from functorch.compile import make_boxed_func

@@ -1,4 +1,4 @@
-"""Three ways to one tensor: tensor() copies, as_tensor() shares arrays and tensors, from_numpy() shares or refuses."""
+"""Three ways to one tensor: tensor() copies, as_tensor() shares where it can, from_numpy() shares or refuses."""
 
 import array
 import warnings

@@ -1,4 +1,4 @@
-"""Monitor breaks its graph again and again, and compiles at each call. Rewrite it: one graph, compiled once."""
+"""Monitor breaks its graph again and again, and compiles again and again. Rewrite it: one graph, compiled once."""
 
 import re
 

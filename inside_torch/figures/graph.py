@@ -46,12 +46,8 @@ def backward_graph(tensor: torch.Tensor, *, names: dict[str, torch.Tensor] | Non
     Raises TypeError for what is no tensor, ValueError for a tensor without graph, a graph of more
     than 24 nodes, saved tensors that are freed, and a name that nothing in the graph answers to.
     """
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"tensor must be a torch.Tensor, got {type(tensor).__name__}")
-    if tensor.grad_fn is None:
-        raise ValueError("the tensor has no grad_fn: no operation made it from a leaf")
+    nodes, edges = _explore(tensor)
     names = _checked_names(names)
-    nodes, edges = _explore(tensor.grad_fn)
     # Vertex 0 is the result, vertex i the node i - 1.
     cards = [Card("result", _label(tensor, names, "result"))]
     cards += [_card(node, names, tensor) for node in nodes]
@@ -96,11 +92,16 @@ def _checked_names(names) -> dict:
     return names or {}
 
 
-def _explore(root) -> tuple:
-    """Nodes reachable from a grad_fn, breadth first, and edges (from, to, output number) by
-    position, in the order of next_functions. The list keeps the nodes alive, so that a node met
-    twice is the same Python object."""
-    nodes, edges = [root], []
+def _explore(tensor: torch.Tensor) -> tuple:
+    """Nodes reachable from a tensor's grad_fn, breadth first, and edges (from, to, output number)
+    by position, in the order of next_functions. The list keeps the nodes alive, so that a node met
+    twice is the same Python object. Raises TypeError for what is no tensor, ValueError for a tensor
+    without graph and for a graph of too many nodes."""
+    if not isinstance(tensor, torch.Tensor):
+        raise TypeError(f"tensor must be a torch.Tensor, got {type(tensor).__name__}")
+    if tensor.grad_fn is None:
+        raise ValueError("the tensor has no grad_fn: no operation made it from a leaf")
+    nodes, edges = [tensor.grad_fn], []
     for i, node in enumerate(nodes):
         for following, output_number in node.next_functions:
             if following is None:  # an input that asks for no gradient

@@ -31,12 +31,8 @@ def execution_order(tensor: torch.Tensor, *, names: dict[str, torch.Tensor] | No
     and to the result. Raises TypeError for what is no tensor, ValueError for a tensor without graph,
     a graph of more than 24 nodes or a node that did not run exactly once.
     """
-    if not isinstance(tensor, torch.Tensor):
-        raise TypeError(f"tensor must be a torch.Tensor, got {type(tensor).__name__}")
-    if tensor.grad_fn is None:
-        raise ValueError("the tensor has no grad_fn: no operation made it from a leaf")
+    nodes, edges = _explore(tensor)
     names = _checked_names(names)
-    nodes, edges = _explore(tensor.grad_fn)
     ran = [nodes.index(node) + 1 for node in _recorded(tensor, nodes)]
     if sorted(ran) != list(range(1, len(nodes) + 1)):
         raise ValueError(f"each of {len(nodes)} nodes must run once, these ran: {ran}")

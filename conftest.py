@@ -24,14 +24,15 @@ def pytest_runtest_call(item: pytest.Item):
     try:
         return (yield from (quiet_fence() if fence else plainly()))
     except subprocess.CalledProcessError as error:
-        stdout, stderr = (
-            text if isinstance(text, str) else (text or b"").decode() for text in (error.stdout, error.stderr)
-        )
         if error.returncode == LACKING:
-            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(stdout.strip())
+            (pytest.fail if os.environ.get("CI") == "true" else pytest.skip)(as_text(error.stdout).strip())
         if fence:  # the plugin would report the status alone
-            pytest.fail(f"{error}\n{stdout}{stderr}")
+            pytest.fail(f"{error}\n{as_text(error.stdout)}{as_text(error.stderr)}")
         raise
+
+
+def as_text(output: str | bytes) -> str:
+    return output if isinstance(output, str) else output.decode()
 
 
 def plainly():

@@ -40,7 +40,8 @@ new PerformanceObserver(list => {
       `${node?.outerHTML?.slice(0, 80)} from ${place(previousRect)} to ${place(currentRect)}`).join(', '))
 }).observe({ type: 'layout-shift', buffered: true })
 """
-# Of the pieces of code that look alike on a page, axe is shown one: it takes as long for each of hundreds.
+# Of the pieces of code that look alike on a page, axe is shown one, and the others as text of the line they stand in:
+# it takes as long for each of hundreds.
 AXE = """async () => {
   const looks = new Set()
   const alike = [...document.querySelectorAll('.highlight code span')].filter(one => {
@@ -48,7 +49,8 @@ AXE = """async () => {
     const look = [color, fontWeight, fontSize, getComputedStyle(one.closest('code')).backgroundColor].join()
     return looks.has(look) || !looks.add(look)
   })
-  const found = await axe.run({ exclude: alike }, { resultTypes: ['violations'] })
+  alike.forEach(one => one.replaceWith(...one.childNodes))
+  const found = await axe.run({ resultTypes: ['violations'] })
   return found.violations.map(one => `${one.id}: ${one.nodes.length} times, first ${one.nodes[0].html.slice(0, 200)}`)
 }"""
 FOCUSABLE = """() => {
@@ -89,12 +91,12 @@ def opened(browser, url: str, width=1280, **options):
 
 
 def broken_looks(page, width: int) -> list[str]:
-    """What is wrong with a page at its present width: accessibility, sideways scrolling, things that moved."""
-    page.add_script_tag(path=AXE_PATH)
-    found = page.evaluate(AXE)
+    """What is wrong with a page at its present width: things that moved, sideways scrolling, accessibility."""
+    found = page.evaluate("window.shifts")
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         found.append(f"scrolls sideways: {wide} px")
-    return found + page.evaluate("window.shifts")
+    page.add_script_tag(path=AXE_PATH)
+    return found + page.evaluate(AXE)
 
 
 def first_visit(browser, url: str) -> tuple[int, int, float]:

@@ -53,6 +53,17 @@ AXE = """async () => {
   const found = await axe.run({ resultTypes: ['violations'] })
   return found.violations.map(one => `${one.id}: ${one.nodes.length} times, first ${one.nodes[0].html.slice(0, 200)}`)
 }"""
+# What a block's link and copy button lie on, once its code is scrolled to the end.
+COVERED = """() => [...document.querySelectorAll('.highlight:has(.it-tools)')].flatMap(block => {
+  const tools = block.querySelector('.it-tools').getBoundingClientRect()
+  if (tools.width) block.querySelector('code').scrollLeft = 1e6
+  return [...block.querySelectorAll('.filename, code')].filter(one => {
+    const range = document.createRange()
+    range.selectNodeContents(one)
+    return [...range.getClientRects()].some(({ left, right, top, bottom }) =>
+      left < tools.right && right > tools.left && top < tools.bottom && bottom > tools.top)
+  }).map(one => `covered: ${one.textContent.slice(0, 80)}`)
+})"""
 FOCUSABLE = """() => {
   const seen = new Set()
   const found = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')].filter(one => {
@@ -91,8 +102,9 @@ def opened(browser, url: str, width=1280, **options):
 
 
 def broken_looks(page, width: int) -> list[str]:
-    """What is wrong with a page at its present width: things that moved, sideways scrolling, accessibility."""
-    found = page.evaluate("window.shifts")
+    """What is wrong with a page at its present width: things that moved, lie under others, scroll sideways, or keep
+    somebody out."""
+    found = page.evaluate("window.shifts") + page.evaluate(COVERED)
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         found.append(f"scrolls sideways: {wide} px")
     page.add_script_tag(path=AXE_PATH)
@@ -355,6 +367,7 @@ BROKEN = """
 <p class="late" style="opacity: 0">only with a script</p>
 <p><a href="#x" style="outline: none">no outline</a><span onclick="0" tabindex="0" style="outline: none">x</span></p>
 <div class="it-tools" style="display: block !important"><a href="#y">printed</a></div>
+<div class="highlight"><div class="it-tools" style="inset: 0 auto auto 0">over</div><pre><code>under</code></pre></div>
 <script>
 console.error('oh')
 fetch('http://127.0.0.2:9/').catch(() => 0)
@@ -398,7 +411,7 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
         busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
         late = moved_by_late_scripts(chromium, f"{address}/late.html")
-    for broken in ("image-alt", "color-contrast", "scrolls sideways", "layout shift"):
+    for broken in ("image-alt", "color-contrast", "scrolls sideways", "layout shift", "covered: under"):
         assert broken in found, found
     assert "oh" in said and any("127.0.0.2" in one for one in said)
     assert "focus not visible" in focus

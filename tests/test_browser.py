@@ -223,6 +223,9 @@ def test_nothing_is_lost_without_script(chromium, address, name):
 COPIED = """async () => {
   const found = []
   for (const button of document.querySelectorAll('.it-block .it-copy')) {
+    button.scrollIntoView({ block: 'center', behavior: 'instant' })
+    const { x, y, width, height } = button.getBoundingClientRect()
+    if (document.elementFromPoint(x + width / 2, y + height / 2) !== button) found.push('out of reach')
     button.click()
     for (let wait = 0; button.textContent === 'copy' && wait < 1000; wait++) await new Promise(setTimeout)
     found.push(await navigator.clipboard.readText())

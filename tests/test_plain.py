@@ -92,15 +92,12 @@ def outputs(notebook) -> list[str]:
 
 
 def run_again(path: Path, folder: Path):
-    """A notebook as written, and as it comes out of a kernel of its own. The first cell, which installs torch, is the
-    same in each: only the home page's runs it."""
+    """A notebook as written, and as it comes out of a kernel of its own."""
     import nbformat
     from nbclient import NotebookClient
 
     written, run = nbformat.read(path, 4), nbformat.read(path, 4)
     nbformat.validate(written)
-    if path.stem != "inside-index":
-        run.cells[0].source = ""
     NotebookClient(run, timeout=900, kernel_name="python3", resources={"metadata": {"path": str(folder)}}).execute()
     return written, run
 

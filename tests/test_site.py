@@ -62,7 +62,7 @@ def test_what_stands_under_a_block_is_what_it_prints(book: Path):
     runner = Runner()
     try:
         for path in PAGES:
-            for block in soup(book / f"{path.stem}.html").select(".it-block:has(> .highlight)")[:1]:
+            for block in soup(book / f"{path.stem}.html").select(".it-block:has(> .highlight)")[:3]:
                 source = block.select_one("code").get_text()
                 printed = judge(runner.run(source, modules=MODULES[turn(source)]))
                 assert not printed.failed

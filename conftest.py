@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 from unittest import mock
 
@@ -39,12 +40,24 @@ def plainly():
     return (yield)
 
 
+def deadline(command: str) -> int:
+    """The seconds a fence may take. What compiles C++ took 10 s where two cores were free, and 60 s where they were
+    not."""
+    files = [edition.ROOT / name for name in re.findall(r"examples/\w+\.py", command)]
+    return 300 if any("load_inline" in file.read_text(encoding="utf-8") for file in files) else 60
+
+
 def quiet_fence():
     """Runs the program of a fence, which fails when it warns of what is deprecated or writes anything to stderr."""
     ran = []
 
-    def run(*command, run=subprocess.run, **options) -> subprocess.CompletedProcess:
-        ran.append(run(*command, **options))
+    def run(command: str, run=subprocess.run, **options) -> subprocess.CompletedProcess:
+        try:
+            ran.append(run(command, timeout=deadline(command), **options))
+        except subprocess.TimeoutExpired as late:
+            for lock in edition.extensions().glob("*/lock"):
+                lock.unlink()  # a killed build leaves it, and the next would wait for it
+            pytest.fail(str(late))
         return ran[-1]
 
     with mock.patch.dict(os.environ, FENCES), mock.patch.object(subprocess, "run", run):

@@ -2,23 +2,33 @@
 
 from __future__ import annotations
 
+import base64
+import csv
+import functools
+import hashlib
 import html
 import inspect
-import json
 import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 import torch
 from conftest import ROOT, Site, fence
+from markdown import Extension, Markdown
 
-from inside_torch import citations, edition, render
-from inside_torch.citations import __main__ as command
-from inside_torch.citations import binary, checks, cpp, generated, markdown, python, wheel
+from inside_torch import citations
+from inside_torch.citations import binary, checks, cpp, generated, live, python
+from inside_torch.citations.markdown import CitedLinks, in_html
 from inside_torch.citations.proof import UnprovenError
+from inside_torch.citations.wheel import shift
+from inside_torch.edition import Edition
+from inside_torch.fences import parse
+from inside_torch.tools.citations import changes, row
+from inside_torch.tools.drift import built as tolerantly_built
 
 NATIVE = "aten/src/ATen/native/native_functions.yaml"
 
@@ -139,28 +149,31 @@ FAILING = {
 }
 
 
-@pytest.fixture(scope="module", autouse=True)
-def servers():
-    """End the servers that the proofs of this file started."""
-    yield
-    render.blocks().close()
-    render.blocks.cache_clear()
+@functools.cache
+def run(source: str) -> SimpleNamespace:
+    """What a program prints, in a plain interpreter."""
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, env=Edition().environment)
+    return SimpleNamespace(output=done.stdout, failure=done.stderr if done.returncode else "")
 
 
-def failure(reference: str) -> str:
+PROOFS = citations.Proofs(Edition(), run)
+COMMIT = torch.version.git_version
+ROOT_LINK = f"https://github.com/pytorch/pytorch/blob/{COMMIT}/"
+
+
+def failure(reference: str, proofs: citations.Proofs = PROOFS) -> str:
     with pytest.raises(UnprovenError) as caught:
-        citations.resolve(reference)
+        proofs.resolve(reference)
     return str(caught.value)
 
 
 @pytest.mark.parametrize("reference", KNOWN)
 def test_a_known_line(reference):
     proof, path, line, text = KNOWN[reference]
-    found = citations.resolve(reference)
+    found = PROOFS.resolve(reference)
     assert (found.proof, found.path, found.line) == (proof, path, line)
     assert text in found.text
-    place = f"{torch.version.git_version}/{path}" + (f"#L{line}" if line else "")
-    assert found.link == f"https://github.com/pytorch/pytorch/blob/{place}"
+    assert found.link(COMMIT) == ROOT_LINK + path + (f"#L{line}" if line else "")
 
 
 @pytest.mark.parametrize("reference", FAILING)
@@ -170,41 +183,113 @@ def test_what_is_not_proven_is_refused(reference):
 
 def test_lines_agree_with_what_the_running_torch_says():
     method = torch.nn.Module._call_impl
-    line = citations.resolve("torch/nn/modules/module.py#Module._call_impl").line
+    line = PROOFS.resolve("torch/nn/modules/module.py#Module._call_impl").line
     assert line == inspect.getsourcelines(method)[1]
-    shipped = wheel.text("torch/include/c10/core/TensorImpl.h").splitlines()
-    assert shipped[415 - 1].strip() == citations.resolve("check#inference-version").text
+    shipped = PROOFS.wheel.text("torch/include/c10/core/TensorImpl.h").splitlines()
+    assert shipped[415 - 1].strip() == PROOFS.resolve("check#inference-version").text
     for name in checks.CHECKS:  # wherever the file ships, the line that the error reports must hold a check
-        found = citations.resolve(f"check#{name}")
+        found = PROOFS.resolve(f"check#{name}")
         assert "CHECK" in found.text or found.path.endswith(".cpp"), name
 
 
 def test_a_check_that_proves_nothing_is_refused(monkeypatch):
     programs = {"quiet": "pass", "python": "raise ValueError('mine')", "broken": "1 +"}
-    monkeypatch.setattr(citations.live, "CHECKS", programs)
+    monkeypatch.setattr(live, "CHECKS", programs)
     assert failure("check#quiet") == "the program quiet in checks.py raises nothing"
     assert failure("check#python") == "the error of python in checks.py names no line of C++: mine"
     assert "names no line of C++: invalid syntax" in failure("check#broken")
-    monkeypatch.setattr(citations.live, "CHECKS", {"crash": "import os; os.abort()"})
+    monkeypatch.setattr(live, "CHECKS", {"crash": "import os; os.abort()"})
     assert "the program that would prove it failed" in failure("check#crash")
 
 
-def test_a_changed_installation_is_noticed(monkeypatch):
-    monkeypatch.setattr(wheel, "record", lambda: {"torch/storage.py": "sha256=0"})
-    with pytest.raises(UnprovenError, match="changed after the installation"):
-        wheel.text.__wrapped__("torch/storage.py")
-
-
 def test_the_regenerated_code_is_held_against_the_compiled(tmp_path: Path):
-    made = shutil.copytree(generated.regenerated(), tmp_path / "made")
-    generated.prove(made)
+    made, prove = (
+        shutil.copytree(generated.regenerated(PROOFS.wheel), tmp_path / "made"),
+        functools.partial(generated.prove, PROOFS.wheel),
+    )
+    prove(made)
     file = made / "VariableType_2.cpp"
     file.write_text("// one line more\n" + file.read_text())
     with pytest.raises(UnprovenError, match=r"VariableType_2\.cpp registers nothing in line"):
-        generated.prove(made)
+        prove(made)
     (made / "Functions.h").write_text((made / "Functions.h").read_text().replace("AddBackward0", "AddBackward1"))
     with pytest.raises(UnprovenError, match=r"Functions\.h is not the one that ships"):
-        generated.prove(made)
+        prove(made)
+
+
+SHIPPED = {
+    "storage": "torch/storage.py",
+    "header": "torch/include/c10/core/TensorImpl.h",
+    "derivatives": "torchgen/packaged/autograd/derivatives.yaml",
+    "version": "torch/version.py",
+    "init": "torch/__init__.py",
+}
+
+
+def installed(folder: Path, version: str, **changed: tuple[str, str]) -> Edition:
+    """A torch of a few files, as pip installs it: `changed` says what one of SHIPPED has, and what instead."""
+    packages, rows = folder / "packages", []
+    changed["version"] = (torch.__version__, version)
+    for name, path in SHIPPED.items():
+        text = (PROOFS.edition.packages / path).read_text()
+        old, new = changed.get(name, ("", ""))
+        assert old in text
+        (packages / path).parent.mkdir(parents=True, exist_ok=True)
+        (packages / path).write_text(text.replace(old, new, 1) if old else text)
+        digest = base64.urlsafe_b64encode(hashlib.sha256((packages / path).read_bytes()).digest()).decode().rstrip("=")
+        rows.append((path, f"sha256={digest}", 0))
+    brought = packages / f"torch-{version.partition('+')[0]}.dist-info"  # as pip calls it, without +cu130
+    brought.mkdir()
+    (brought / "METADATA").write_text(f"Metadata-Version: 2.1\nName: torch\nVersion: {version}\n")
+    with open(brought / "RECORD", "w", newline="") as file:
+        csv.writer(file).writerows(rows)
+    interpreter = folder / "python"
+    interpreter.write_text(f'#!/bin/sh\nPYTHONPATH="{packages}" exec "{sys.executable}" "$@"\n')
+    interpreter.chmod(0o755)
+    return Edition(str(interpreter), folder / "cache")
+
+
+def test_a_build_for_cuda_is_cited(tmp_path: Path):
+    edition = installed(tmp_path, "2.13.0+cu130")
+    found = citations.Proofs(edition, run).citation("torch/storage.py#UntypedStorage")
+    assert (edition.version, edition.packages) == ("2.13.0+cu130", tmp_path / "packages")
+    assert found.link(edition.commit) == f"{ROOT_LINK}torch/storage.py#L467"
+
+
+def test_a_torch_that_pip_did_not_install_proves_nothing(tmp_path: Path):
+    edition = installed(tmp_path, "2.13.0+cpu")
+    (tmp_path / "packages" / "torch-2.13.0.dist-info" / "RECORD").unlink()
+    assert "torch was not installed by pip" in failure("torch/storage.py", citations.Proofs(edition, run))
+
+
+def test_a_changed_installation_is_noticed(tmp_path: Path):
+    edition = installed(tmp_path, "2.13.0+cpu")
+    with open(tmp_path / "packages" / "torch" / "storage.py", "a") as file:
+        file.write("\n")
+    assert "changed after the installation" in failure("torch/storage.py", citations.Proofs(edition, run))
+
+
+def test_another_torch_moves_and_loses_citations(tmp_path: Path):
+    other = installed(
+        tmp_path,
+        "2.14.1+cu130",
+        storage=("class UntypedStorage(", "\nclass Gone("),
+        header=("data_impl(const", "\n\n data_impl(const"),
+        derivatives=("- name: exp(", "- name: exp ("),
+    )
+    names = ["c10/core/TensorImpl.h#data_impl", "derivatives.yaml#exp", "torch/storage.py#UntypedStorage"]
+    names += ["torch/storage.py#TypedStorage", "torch/storage.py"]
+    same, now = ({name: row(proofs, name) for name in names} for proofs in (PROOFS, citations.Proofs(other, run)))
+    assert changes(same, same) == []
+    said = changes(same, now)
+    assert [one.split()[:2] for one in said] == [
+        ["moved", f"src:{names[0]}"],
+        ["vanished", f"src:{names[1]}"],
+        ["moved", f"src:{names[3]}"],
+        ["vanished", f"src:{names[2]}"],
+    ]
+    assert ":1706\n" in said[0] and said[0].endswith(":1708")
+    assert "not proven: derivatives.yaml has no exp" in said[1]
 
 
 PYTHON = """\
@@ -332,12 +417,12 @@ def test_headers_are_understood_to_their_end():
     """A brace or a group left open would put what follows into a wrong scope, or hide it."""
     chapters = re.compile(r"torch/include/(c10|ATen/core|torch/csrc/autograd|torch/headeronly)/.*\.h")
     read, unbalanced = 0, []
-    for path in filter(chapters.fullmatch, wheel.record()):
-        text = (wheel.folder() / path).read_text()
-        inside = text.partition("\n")[2].rpartition("#else\n#error")[0] if wheel.shift(text) else text
+    for path in filter(chapters.fullmatch, PROOFS.wheel.record):
+        text = (PROOFS.edition.packages / path).read_text()
+        inside = text.partition("\n")[2].rpartition("#else\n#error")[0] if shift(text) else text
         scanner = cpp.scanned(inside)
         read += 1
-        if scanner.scopes or scanner.branches or scanner.depth:
+        if len(scanner.scopes) > 1 or scanner.branches or scanner.scopes[0].depth:
             unbalanced.append(path)
     assert read > 400
     assert unbalanced == []
@@ -364,104 +449,144 @@ PAGE = """\
 """
 
 
+def cited(text: str) -> str:
+    """A page's Markdown as HTML, with its citations."""
+
+    class Cited(Extension):
+        def extendMarkdown(self, md: Markdown) -> None:  # noqa: N802 - Markdown's name
+            md.treeprocessors.register(CitedLinks(md, lambda: PROOFS), "it-citations", 15)
+
+    return Markdown(extensions=[Cited(), "tables", "admonition"]).convert(text)
+
+
+def are_permalinks(page: str, text: str) -> None:
+    """Every citation of PAGE is a link on the page, with the line it leads to."""
+    links = re.findall(r"<a ([^>]*it-citation[^>]*)>", page)
+    assert len(links) == 5
+    for _, reference in citations.references(text, parse(text)[0]):
+        found = PROOFS.citation(reference)
+        mine = [html.unescape(link) for link in links if f'href="{found.link(COMMIT)}"' in link]
+        assert found.link(COMMIT).startswith(ROOT_LINK) and len(mine) == 1, reference
+        assert f"{found.path}, line {found.line}: {found.text}" in mine[0]
+
+
+def test_links_become_permalinks():
+    are_permalinks(cited(PAGE), PAGE)
+    assert PROOFS.problems(PAGE, []) == []
+
+
 def test_links_become_permalinks_and_a_second_build_is_the_same(site: Site):
     text = PAGE + fence("[code](src:nope.py#x)", "text")
     built = site.write(index=text).build()
     assert built.returncode == 0, built.stdout
-    links = re.findall(r"<a ([^>]*it-citation[^>]*)>", site.html())
-    assert len(links) == 5
-    root = f"https://github.com/pytorch/pytorch/blob/{torch.version.git_version}"
-    for _, reference in citations.references(text):
-        found = citations.resolve(reference)
-        mine = [html.unescape(link) for link in links if f'href="{found.link}"' in link]
-        assert found.link.startswith(root) and len(mine) == 1, reference
-        assert f"{found.path}, line {found.line}: {found.text}" in mine[0]
+    are_permalinks(site.html(), text)
     before = site.files()
     assert site.build().returncode == 0
     assert site.files() == before
 
 
+BROKEN = "# P\n\n" + "".join(f"{n}. [text](src:{reference})\n" for n, reference in enumerate(FAILING, 1))
+LAST = len(FAILING) + 4
+BROKEN += '\n<a href="src:raw">raw</a>\n\n[good](src:torch/storage.py)\n\n[again](src:README.md)\n\n'
+LINES = {  # line -> reference, and what is wrong with it
+    **{line: (reference, f"is not proven: {said}") for line, (reference, said) in enumerate(FAILING.items(), 3)},
+    LAST: ("raw", "is raw HTML, not a Markdown link"),
+    LAST + 4: ("README.md", "is not proven: nothing is cited as"),
+}
+
+
+def test_every_problem_has_its_line():
+    """What a message ends in stands after what it begins with, whatever the proof puts between."""
+    found = dict(PROOFS.problems(text := BROKEN + "```text\n[x](src:no.py)\n```\n`[x](src:no.py)`", parse(text)[0]))
+    assert found.keys() == LINES.keys()
+    for line, (reference, said) in LINES.items():
+        start, _, rest = said.partition(": ")
+        assert found[line].startswith(f"the citation src:{reference} {start}") and rest in found[line]
+    page = cited(BROKEN)
+    assert page.count('<span class="it-failure">the citation src:') == len(FAILING) + 1
+    assert page.count("it-citation") == 1
+
+
+@pytest.mark.parametrize(
+    ("link", "said"),
+    [
+        ("<a href='src:x.py'>x</a>", "raw HTML"),
+        ("<a href = src:x.py>", "raw HTML"),
+        ("[x](\nsrc:x.py)", "broken over lines"),
+    ],
+)
+def test_a_citation_that_is_no_link_on_its_line_is_refused(link, said):
+    ((_, problem),) = PROOFS.problems(f"Text, {link} and `src:code`", [])
+    assert problem == f"the citation src:x.py is {said}, not a Markdown link"
+
+
 def test_every_citation_that_is_not_proven_stops_the_build_with_its_line(site: Site):
-    lines = [f"{number}. [text](src:{reference})" for number, reference in enumerate(FAILING, 1)]
-    text = "# P\n\n" + "\n".join(lines) + '\n\n<a href="src:raw">raw</a>\n\n[good](src:torch/storage.py)\n'
-    text += "\n[again](src:README.md)\n\n```Python\n```\n"
-    built = site.write(index=text).build()
+    built = site.write(index=BROKEN + "```Python\n```\n").build()
     assert built.returncode == 1
     assert f"{len(FAILING) + 3} failures: nothing was built" in built.stdout
-    for number, (reference, said) in enumerate(FAILING.items(), 3):
-        report = f"docs/index.md:{number}: the citation src:{reference} is not proven: "
-        assert said in next(line for line in built.stdout.splitlines() if report in line)
-    last = len(FAILING) + 4
-    assert f"docs/index.md:{last}: " not in built.stdout
-    assert "the citation src:raw is raw HTML, not a Markdown link" in built.stdout
-    assert f"docs/index.md:{last + 4}: the citation src:README.md" in built.stdout
-    shown = site.build(INSIDE_TORCH_DRIFT="1")
-    assert shown.returncode == 0
-    assert site.html().count('class="it-failure" data-citation=') == len(FAILING) + 1
+    for line, (reference, said) in LINES.items():
+        start, _, rest = said.partition(": ")
+        report = f"docs/index.md:{line}: the citation src:{reference} {start}"
+        assert rest in next(line for line in built.stdout.splitlines() if report in line)
+    assert f"docs/index.md:{LAST + 2}: " not in built.stdout
+    tolerantly_built(Edition(cache=site.folder / "cache"), site.folder, site.folder / "site").close()
+    assert site.html().count('class="it-failure">the citation src:') == len(FAILING) + 1
 
 
 def test_a_notebooks_links_are_resolved_too():
     page = '<p><a href="src:native_functions.yaml#add.Tensor"><code>add</code></a> <a href="src:no">x</a></p>'
-    made = markdown.in_html(page)
+    made = in_html(page, PROOFS)
     assert f'{NATIVE}#L536" title="{NATIVE}, line 536: - func: add.Tensor(' in made
     assert 'class="it-citation"><code>add</code></a>' in made
-    assert '<span class="it-failure" data-citation="no">the citation src:no is not proven: ' in made
+    assert '<span class="it-failure">the citation src:no is not proven: ' in made
+
+
+def listed(*arguments: str) -> str:
+    run = [sys.executable, "-m", "inside_torch.tools.citations", *arguments]
+    done = subprocess.run(run, cwd=ROOT, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
 
 
 def test_the_books_citations_are_proven_and_listed():
-    listed = subprocess.run([sys.executable, "-m", "inside_torch.citations"], cwd=ROOT, capture_output=True, text=True)
-    assert listed.returncode == 0, listed.stdout
-    assert len(listed.stdout.splitlines()) == len(command.cited())
-    assert re.search(r"^docs/tensor\.md:\d+ +note +c10/core/TensorImpl\.h:287  src:c10/core", listed.stdout, re.M)
-    assert len(citations.references((ROOT / "docs" / "tensor.md").read_text())) >= 10
+    lines, tensor = listed().splitlines(), (ROOT / "docs" / "tensor.md").read_text()
+    assert any(re.match(r"docs/tensor\.md:\d+ +note +c10/core/TensorImpl\.h:287  src:c10/core", line) for line in lines)
+    ours = citations.references(tensor, parse(tensor)[0])
+    assert len([line for line in lines if line.startswith("docs/tensor.md:")]) == len(ours) >= 10
 
 
-def test_another_torch_is_compared(tmp_path: Path):
-    kept = tmp_path / "kept.json"
-    run = [sys.executable, "-m", "inside_torch.citations"]
-    assert subprocess.run([*run, "--save", kept], cwd=ROOT, stdout=subprocess.DEVNULL).returncode == 0
-    same = subprocess.run([*run, sys.executable], cwd=ROOT, capture_output=True, text=True)
-    assert re.search(r": 0 of \d+ citations differ\n$", same.stdout)
-    before = json.loads(kept.read_text())
-    before["citations"]["torch/storage.py#UntypedStorage"]["line"] = 400
-    kept.write_text(json.dumps(before))
-    moved = subprocess.run([*run, "--against", kept], cwd=ROOT, capture_output=True, text=True).stdout
-    assert ": 1 of " in moved
-    assert re.search(r"moved +src:torch/storage\.py#UntypedStorage\n.*storage\.py:400\n.*storage\.py:467\n", moved)
-
-
-def test_a_doctored_torch_moves_and_loses_citations(monkeypatch):
-    references = ["torch/storage.py#UntypedStorage", "c10/core/TensorImpl.h#data_impl", "derivatives.yaml#exp"]
-    before = {reference: dict(vars(citations.resolve(reference))) for reference in references}
-    original = wheel.text
-
-    def doctored(path: str) -> str:
-        text = original(path).replace("- name: exp(", "- name: exp (").replace("class UntypedStorage", "\nclass Gone")
-        return text.replace("data_impl(const", "\n\n data_impl(const", 1)
-
-    monkeypatch.setattr(wheel, "text", doctored)
-    monkeypatch.setattr(citations.entries, "text", doctored)
-    monkeypatch.setattr(citations, "citation", citations.resolve)
-    said = command.changes(before, {reference: command.row(reference) for reference in references})
-    assert [one.split()[0] for one in said] == ["moved", "vanished", "vanished"]
-    assert ":1708" in said[0]
-    assert "not proven: derivatives.yaml has no exp" in said[1]
+def test_the_same_torch_under_another_name_changes_nothing(tmp_path: Path):
+    (tmp_path / "python").write_text(f'#!/bin/sh\nexec "{sys.executable}" "$@"\n')
+    (tmp_path / "python").chmod(0o755)
+    assert re.search(r": 0 of \d+ citations differ\n$", listed(str(tmp_path / "python")))
 
 
 def test_the_build_does_not_import_torch():
     shipped = [one for one in KNOWN if re.match(r"torch/|c10/|ATen/|native|deriv|symbol", one)]
-    source = "import sys\nfrom inside_torch import citations\nfrom inside_torch.citations import markdown\n"
-    source += f"for one in {shipped!r}:\n    citations.resolve(one)\nassert 'torch' not in sys.modules"
+    source = "import sys\nfrom inside_torch.citations import Proofs, markdown\n"
+    source += "from inside_torch.edition import Edition\nproofs = Proofs(Edition(), None)\n"
+    source += f"for one in {shipped!r}:\n    proofs.resolve(one)\nassert 'torch' not in sys.modules"
     assert subprocess.run([sys.executable, "-c", source], cwd=ROOT).returncode == 0
 
 
-def test_libraries_are_read_once_an_edition(monkeypatch, tmp_path: Path):
-    monkeypatch.setattr(edition, "CACHE", tmp_path)
-    calls = []
+def test_libraries_are_read_once(monkeypatch):
+    references = ["torch/csrc/autograd/engine.cpp", "symbol#torch::autograd::Engine::evaluate_function"]
+    first = [PROOFS.resolve(one) for one in references]
+    monkeypatch.setattr(binary, "opened", None)
+    assert [PROOFS.resolve(one) for one in references] == first
 
-    def read(library: str) -> list[str]:
-        calls.append(library)
-        return [library]
 
-    assert [binary.table.__wrapped__(read, "libc10.so") for _ in range(2)] == [["libc10.so"]] * 2
-    assert calls == ["libc10.so"]
+def test_a_proof_is_remembered_and_a_failure_is_not(tmp_path: Path):
+    ran = []
+
+    def counted(source: str) -> SimpleNamespace:
+        ran.append(source)
+        return run(source)
+
+    for _ in range(2):
+        proofs = citations.Proofs(Edition(cache=tmp_path), counted)
+        assert proofs.citation("kernel#aten::add.Tensor@Meta").line == 54
+        assert "no AutogradCP" in proofs.failure("kernel#aten::view@AutogradCP")
+    add, view = proofs.programs("kernel#aten::add.Tensor@Meta"), proofs.programs("kernel#aten::view@x")
+    assert ran == [*add, *view, *view]
+    assert proofs.programs("torch/storage.py") == []

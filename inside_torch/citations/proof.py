@@ -6,8 +6,6 @@ import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from inside_torch import edition
-
 
 class UnprovenError(ValueError):
     """Why a reference cannot be cited; the sentence is shown to the author."""
@@ -27,14 +25,13 @@ class Citation:
     text: str
 
     @property
-    def link(self) -> str:
-        """The permalink: the exact commit that torch was built from."""
-        url = f"https://github.com/pytorch/pytorch/blob/{edition.torch_version()[1]}/{self.path}"
-        return url + (f"#L{self.line}" if self.line else "")
-
-    @property
     def place(self) -> str:
         return self.path + (f", line {self.line}" if self.line else "")
+
+    def link(self, commit: str) -> str:
+        """The permalink at a commit of PyTorch."""
+        url = f"https://github.com/pytorch/pytorch/blob/{commit}/{self.path}"
+        return url + (f"#L{self.line}" if self.line else "")
 
 
 def only(found: list[tuple[str, int]], symbol: str, where: str, known: Iterable[str] = ()) -> int:
@@ -46,3 +43,8 @@ def only(found: list[tuple[str, int]], symbol: str, where: str, known: Iterable[
         near = difflib.get_close_matches(symbol, set(known), 1)
         raise UnprovenError(f"{where} has no {symbol}" + (f"; did you mean {near[0]}?" if near else ""))
     return found[0][1]
+
+
+def one_of(known: list[tuple[str, int]], symbol: str, where: str) -> int:
+    """The line of the one among `known` that is called `symbol`."""
+    return only([one for one in known if one[0] == symbol], symbol, where, (name for name, _ in known))

@@ -13,7 +13,16 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
-from inside_torch.figures import backward_graph, storage_strip, stride_steps
+from inside_torch.figures import (
+    backward_graph,
+    hook_timeline,
+    object_chain,
+    program_graph,
+    storage_strip,
+    stride_steps,
+    view_groups,
+    write_counted,
+)
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()
@@ -24,7 +33,7 @@ ATTRIBUTES = {
     "title": {"id"},
     "desc": {"id"},
     "metadata": set(),
-    "g": {"class"},
+    "g": {"class", "tabindex", "role", "aria-label"},
     "rect": {"class", "x", "y", "width", "height", "rx"},
     "path": {"class", "d"},
     "circle": {"class", "cx", "cy", "r"},
@@ -70,9 +79,13 @@ def all_figures() -> list:
     figures = [storage_strip(pair, title=HOSTILE) for pair in whole]
     figures += [storage_strip({"x": x, "a": x[1], "b": x[:, 1]}, title="Three views")]
     figures += [stride_steps(view, name=name, title="Steps") for name, view in tensors.items()]
+    figures += [object_chain({"x": x}, title="A chain"), view_groups(x, name=HOSTILE, title="A group")]
+    figures += [write_counted({"z": z}, "z.add_(1)", title="A write") for z in [torch.arange(3)]]
     y = torch.ones(3, requires_grad=True)
     graphs = [two_layers(), skipping(), (y * y, {HOSTILE: y})]
-    return figures + [backward_graph(t, names=names, title="A graph") for t, names in graphs]
+    figures += [backward_graph(t, names=names, title="A graph") for t, names in graphs]
+    figures += [program_graph("z = y.exp()\nl = z.sum()", {"y": y}, names={HOSTILE: y}, title=HOSTILE)]
+    return [*figures, hook_timeline(torch.nn.Linear(3, 4), y, title="Hooks")]
 
 
 FIGURES = all_figures()
@@ -145,6 +158,7 @@ def test_a_graph_has_the_nodes_edges_and_saved_tensors_of_autograd():
     assert (w2[1], w2[3]) == ("torch::autograd::AccumulateGrad", "w2 (4, 1)")
     assert {"mat2 = w2 (4, 1)", "self = h (2, 4)", "self = x (2, 3)", "grad_fn of h"} <= set(texts(svg))
     assert "mat2 None" not in svg and "mat2_sym_sizes (3, 4)" in texts(svg)
+    assert "mat2_sym" not in backward_graph(result, names=names, title="t", values=False)
 
 
 def test_two_edges_to_one_node_are_drawn_apart():
@@ -225,6 +239,13 @@ def test_all_text_is_escaped():
         assert HOSTILE in " ".join(texts(svg)) and HOSTILE in ElementTree.fromstring(svg).find(SVG + "desc").text
 
 
+class Liar(torch.Tensor):
+    """A tensor that says other strides than its elements have."""
+
+    def stride(self, *dimension):
+        return (1,)
+
+
 def nothing_to_draw() -> dict:
     """What must be refused: name -> (call, error, part of its message)."""
     x, long = torch.arange(4), torch.arange(33)
@@ -241,8 +262,8 @@ def nothing_to_draw() -> dict:
     graph = lambda tensor, names=None, title="t": lambda: backward_graph(tensor, names=names, title=title)  # noqa: E731
     return {
         "no dict": (strip([x]), TypeError, "dict"),
-        "no tensors": (strip({}), ValueError, "one to three"),
-        "four tensors": (strip({f"x{i}": x for i in range(4)}), ValueError, "one to three"),
+        "no tensors": (strip({}), ValueError, "1 to 3"),
+        "four tensors": (strip({f"x{i}": x for i in range(4)}), ValueError, "1 to 3"),
         "no tensor": (strip({"x": [1]}), TypeError, "torch.Tensor"),
         "label no text": (strip({1: x}), TypeError, "str"),
         "label blank": (strip({" ": x}), ValueError, "visible"),
@@ -256,6 +277,7 @@ def nothing_to_draw() -> dict:
         "sparse": (strip({"x": x.to_sparse()}), ValueError, "storage"),
         "meta": (strip({"x": torch.empty(2, device="meta")}), ValueError, "meta"),
         "fake": (strip({"x": fake}), ValueError, "meta"),
+        "elsewhere": (strip({"x": x[::2].as_subclass(Liar)}), ValueError, "'x'[1] is not where its strides say"),
         "lazy": (strip({"x": torch.ones(2, dtype=torch.complex64).conj()}), ValueError, "lazy"),
         "no elements": (strip({"x": x[:0]}), ValueError, "0 elements"),
         "many elements": (strip({"x": x.expand(9, 4)}), ValueError, "36 elements"),

@@ -12,7 +12,8 @@ import pytest
 import torch
 
 from inside_torch.figures import loss_paths, step_curves
-from inside_torch.pictures import checked_figure
+from inside_torch.figures.layout import PHONE, WIDE
+from inside_torch.render.figures import checked_figure
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()
@@ -32,18 +33,20 @@ def spiral(steps=30):
     return torch.stack([1 + radius * angle.cos(), radius * angle.sin()], dim=1)
 
 
-def surface(paths=None, *, loss=bowl, x=(-1, 3), y=(-2, 2), title="A surface"):
-    return loss_paths(loss, {"path": spiral()} if paths is None else paths, x=x, y=y, title=title)
+def surface(paths=None, *, loss=bowl, x=(-1, 3), y=(-2, 2), lowest=(1, 0), title="A surface"):
+    paths = {"path": spiral()} if paths is None else paths
+    return loss_paths(loss, paths, x=x, y=y, axes=("across", "up"), lowest=lowest, title=title)
 
 
 def all_figures():
     curves = {HOSTILE: [1.0, 0.5, 0.25], "b": torch.tensor([-1.0, 0.0, 2.0]), "c": [3, 3, 3]}
+    plots = {HOSTILE: curves, "b": {"alone": [0.0, 1.0, 0.0]}, "c": {"alone": [0.0, -1.0, 0.0]}}
     return [
         surface({HOSTILE: spiral(), "b": spiral(2), "c": -spiral(9) + torch.tensor([2.0, 0.0])}, title=HOSTILE),
-        surface({"p": spiral() * 0.6}, loss=lambda x, y: x**2 + 10 * y, y=(-1, 1)),
-        step_curves(curves, title=HOSTILE),
-        step_curves(curves, title="In a row", columns=3),
-        step_curves({"alone": [0.0, 1.0]}, title="One"),
+        surface({"p": spiral() * 0.6}, loss=lambda x, y: x**2 + 10 * y, y=(-1, 1), lowest=(0, -1)),
+        step_curves(plots, title=HOSTILE),
+        step_curves(plots, title="One above the other", columns=1),
+        step_curves({"one": {"alone": [0.0, 1.0]}}, title="One"),
     ]
 
 
@@ -51,7 +54,10 @@ FIGURES = all_figures()
 
 
 def parts(svg, name, kind=None):
-    found = ElementTree.fromstring(svg).iter(SVG + name)
+    root = ElementTree.fromstring(svg)
+    for narrow in root.findall(SVG + "svg"):
+        root.remove(narrow)
+    found = root.iter(SVG + name)
     return [e for e in found if kind is None or e.get("class") == kind]
 
 
@@ -67,7 +73,7 @@ def test_each_contour_runs_where_the_loss_is_its_level():
     svg = surface()
     frame = parts(svg, "rect", "it-edge")[0]
     left, top, side = (float(frame.get(name)) for name in ("x", "y", "width"))
-    levels = numbers(parts(svg, "desc")[0].text.split(". path")[0])
+    levels = numbers(parts(svg, "desc")[0].text.split(", its minimum")[0])
     assert len(levels) == 6 and levels == sorted(levels)
     lines = [numbers(e.get("d")) for e in parts(svg, "path", "it-edge")]
     assert len(lines) >= 6
@@ -97,9 +103,29 @@ def test_a_unit_is_as_long_upwards_as_sideways():
     assert float(frame.get("width")) == 2 * float(frame.get("height"))
 
 
+def test_each_path_has_a_surface_with_a_cross_at_the_minimum():
+    svg = surface({"a": spiral(), "b": spiral(9)})
+    frames = parts(svg, "rect", "it-edge")
+    crosses = [numbers(e.get("d")) for e in parts(svg, "path", "it-pill")][:2]
+    for frame, (x, y, *_) in zip(frames, crosses, strict=True):
+        left, top, side = (float(frame.get(name)) for name in ("x", "y", "width"))
+        assert (x + 6, y) == pytest.approx((left + side / 2, top + side / 2), abs=0.1)
+
+
+def test_a_phone_shows_the_surfaces_one_below_the_other():
+    root = ElementTree.fromstring(surface({"a": spiral(), "b": spiral(9), "c": spiral(4)}))
+    (narrow,) = root.findall(SVG + "svg")
+    for svg, room in ((root, WIDE), (narrow, PHONE)):
+        frames = [e for child in svg if child is not narrow for e in child.iter(SVG + "rect")]
+        assert (
+            float(svg.get("width")) <= room and len({frame.get("y" if svg is root else "x") for frame in frames}) == 1
+        )
+        assert all(float(f.get("x")) + float(f.get("width")) <= float(svg.get("width")) for f in frames)
+
+
 def test_a_curve_holds_each_value_for_one_step():
-    svg = step_curves({"a": [1.0, 1.0, 0.0, 0.5]}, title="t")
-    (line,) = parts(svg, "path", "it-line")
+    svg = step_curves({"p": {"a": [1.0, 1.0, 0.0, 0.5]}}, title="t")
+    line = parts(svg, "path", "it-line")[0]
     words = line.get("d").split()
     x0, top = float(words[1]), float(words[2])
     assert [word for word in words if word.isalpha()] == ["M", "H", "V", "H", "V", "H"]
@@ -107,7 +133,14 @@ def test_a_curve_holds_each_value_for_one_step():
     step = (end - x0) / 4
     assert (first, second) == pytest.approx((x0 + 2 * step, x0 + 3 * step), abs=0.1)
     assert middle == pytest.approx((top + low) / 2, abs=0.1)
-    assert table(svg)["rows"] == [[0, "1"], [1, "1"], [2, "0"], [3, "0.5"]]
+    assert table(svg)["rows"] == [["p", "a", step, value] for step, value in enumerate(["1", "1", "0", "0.5"])]
+
+
+def test_a_curve_ends_at_its_first_none():
+    svg = step_curves({"p": {"a": [1.0, None, None], "b": [0.0, 1.0, 0.5]}}, title="t")
+    ended, _, whole = (path.get("d").split() for path in parts(svg, "path", "it-line")[:3])
+    x0, end, last = float(ended[1]), float(ended[-1]), float(whole[-1])
+    assert end - x0 == pytest.approx((last - x0) / 3, abs=0.1)
 
 
 def test_same_input_same_bytes_in_any_process():
@@ -122,13 +155,13 @@ def test_same_input_same_bytes_in_any_process():
 
 def test_figures_are_small_safe_and_carry_title_description_and_table():
     for svg in FIGURES:
-        assert len(svg) < 30_000
+        assert len(svg) < 35_000
         checked_figure(svg)
         for element in ElementTree.fromstring(svg).iter():
             assert set(element.keys()).isdisjoint({"style", "fill", "stroke"})
         drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
         assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    assert HOSTILE in parts(FIGURES[0], "title")[0].text and HOSTILE in table(FIGURES[2])["columns"]
+    assert HOSTILE in parts(FIGURES[0], "title")[0].text and HOSTILE in table(FIGURES[2])["rows"][0]
 
 
 def test_everything_lies_inside_and_labels_do_not_meet():
@@ -149,8 +182,8 @@ def refused():
     nan[3, 0] = float("nan")
     return {
         "paths no dict": (lambda: surface([spiral()]), TypeError, "dict"),
-        "no paths": (lambda: surface({}), ValueError, "one to three"),
-        "four paths": (lambda: surface({str(i): spiral() for i in range(4)}), ValueError, "one to three"),
+        "no paths": (lambda: surface({}), ValueError, "1 to 3"),
+        "four paths": (lambda: surface({str(i): spiral() for i in range(4)}), ValueError, "1 to 3"),
         "no tensor": (lambda: surface({"p": [[0, 0], [1, 1]]}), TypeError, "torch.Tensor"),
         "three coordinates": (lambda: surface({"p": torch.zeros(4, 3)}), ValueError, "(4, 3)"),
         "one point": (lambda: surface({"p": torch.zeros(1, 2)}), ValueError, "(1, 2)"),
@@ -161,15 +194,18 @@ def refused():
         "loss no field": (lambda: surface(path, loss=lambda x, y: x.sum()), ValueError, "each point"),
         "loss not finite": (lambda: surface(path, loss=lambda x, y: 1 / (x * 0)), ValueError, "finite"),
         "loss flat": (lambda: surface(path, loss=flat), ValueError, "everywhere"),
+        "minimum elsewhere": (lambda: surface(lowest=(2, 0)), ValueError, "lower elsewhere than at [2.0, 0.0]"),
+        "minimum outside": (lambda: surface(lowest=(4, 0)), ValueError, "leaves the window"),
         "label": (lambda: surface({" ": spiral()}), ValueError, "visible"),
         "title": (lambda: surface(path, title=""), ValueError, "title"),
-        "curves no dict": (lambda: step_curves([1, 2], title="t"), TypeError, "dict"),
-        "no curves": (lambda: step_curves({}, title="t"), ValueError, "one to twelve"),
-        "no number": (lambda: step_curves({"a": ["1", "2"]}, title="t"), TypeError, "numbers"),
-        "infinite": (lambda: step_curves({"a": [1.0, float("inf")]}, title="t"), ValueError, "inf"),
-        "ragged": (lambda: step_curves({"a": [1, 2], "b": [1, 2, 3]}, title="t"), ValueError, "one length"),
-        "one step": (lambda: step_curves({"a": [1]}, title="t"), ValueError, "one length"),
-        "all zero": (lambda: step_curves({"a": [0, 0]}, title="t"), ValueError, "0 everywhere"),
+        "curves no dict": (lambda: step_curves({"p": [1, 2]}, title="t"), TypeError, "dict"),
+        "no curves": (lambda: step_curves({"p": {}}, title="t"), ValueError, "1 to 3"),
+        "no number": (lambda: step_curves({"p": {"a": ["1", "2"]}}, title="t"), TypeError, "numbers"),
+        "infinite": (lambda: step_curves({"p": {"a": [1.0, float("inf")]}}, title="t"), ValueError, "inf"),
+        "ragged": (lambda: step_curves({"p": {"a": [1, 2], "b": [1, 2, 3]}}, title="t"), ValueError, "one length"),
+        "one step": (lambda: step_curves({"p": {"a": [1]}}, title="t"), ValueError, "one length"),
+        "wide label": (lambda: step_curves({"p": {"a" * 36: [0, 1]}}, title="t"), ValueError, "wider"),
+        "all zero": (lambda: step_curves({"p": {"a": [0, 0]}}, title="t"), ValueError, "0 everywhere"),
     }
 
 

@@ -32,8 +32,9 @@ def test_rows_are_the_nodes_and_what_they_use():
     rows = rows_of(fx_graphs(graphs, title="t"))
     nodes = [(label, node) for label, module in graphs.items() for node in module.graph.nodes]
     assert len(rows) == len(nodes)
-    for (graph, name, _, uses), (label, node) in zip(rows, nodes):
-        assert (graph, name) == (label, node.name)
+    found = {(graph, name): uses for graph, name, _, uses in rows}
+    for label, node in nodes:
+        uses = found[label, node.name]
         assert set(filter(None, uses.split(", "))) == {other.name for other in node.all_input_nodes}
 
 
@@ -43,6 +44,22 @@ def test_every_edge_has_a_line_and_what_passes_between_graphs_one_of_its_own():
     edges = sum(len(node.all_input_nodes) for module in modules().values() for node in module.graph.nodes)
     assert len(heads) == edges + 2  # mul and sin
     assert "mul is returned by forward and taken by" in svg.find(SVG + "desc").text
+
+
+def test_an_input_stands_before_its_first_use_and_calls_keep_their_order():
+    names = [name for graph, name, _, _ in rows_of(fx_graphs(modules(), title="t")) if graph == HOSTILE]
+    assert names == ["sin", "relu", "mul", "sum_1", "add", "output"]
+
+
+def test_what_python_runs_stands_between_the_graphs_with_an_arrow_on_each_side():
+    plain, svg = (fx_graphs(modules(), title="t", between=between) for between in ("", "if gt:"))
+    assert texts(svg).count("Python: if gt:") == 1 and svg.count("it-head") == plain.count("it-head") + 2
+
+
+def test_a_parameter_has_its_name_in_the_model():
+    found, model = [], torch.nn.Sequential(torch.nn.Sequential(torch.nn.Linear(3, 4)))
+    torch.compile(model, backend=lambda graph, inputs: found.append(graph) or graph)(torch.ones(2, 3))
+    assert {"0.0.weight (4, 3)", "0.0.bias (4,)"} <= set(texts(fx_graphs({"x": found[0]}, title="t")))
 
 
 def test_calls_are_named_by_what_they_call():
@@ -90,7 +107,7 @@ def long() -> torch.fx.GraphModule:
     ("graphs", "error", "part"),
     [
         ([1], TypeError, "dict"),
-        ({}, ValueError, "one to three"),
+        ({}, ValueError, "1 to 3"),
         ({"x": torch.nn.Linear(1, 1)}, TypeError, "GraphModule"),
         ({" ": torch.fx.symbolic_trace(Forward())}, ValueError, "visible"),
         ({"x": long()}, ValueError, "24"),

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from inside_torch.figures import kernels, key_set
-from inside_torch.pictures import checked_figure, figure_html
+from inside_torch.render.figures import checked_figure, figure_html
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -43,7 +43,7 @@ def test_the_bit_that_is_filled_is_the_key_that_the_dispatcher_takes(kind):
     assert [name for name, _, taken in rows(svg) if taken] == [left.highestPriorityTypeId().name]
     assert filled(svg) == 1
     assert all(left.has(getattr(torch._C.DispatchKey, name)) == (bit == "set") for name, bit, _ in rows(svg))
-    figure_html(checked_figure(svg))
+    figure_html(checked_figure(svg), "")
 
 
 def test_an_excluded_key_becomes_the_one_taken_when_it_no_longer_is():
@@ -66,7 +66,7 @@ def test_kernels_are_those_registered_and_a_dashed_one_is_generated():
     for key, file, _ in rows(kernels("aten::mul.Tensor", torch.ones(2), title="t")):
         assert f"{key}: registered at" in torch._C._dispatch_dump_table("aten::mul.Tensor")
         assert file in torch._C._dispatch_dump_table("aten::mul.Tensor")
-    figure_html(checked_figure(svg))
+    figure_html(checked_figure(svg), "")
 
 
 def test_what_cannot_be_drawn_is_refused():

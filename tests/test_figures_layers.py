@@ -9,6 +9,7 @@ import torch
 from test_figures import ATTRIBUTES, CSS, HOSTILE, SVG, rows_of, texts
 
 from inside_torch.figures import line_layers
+from inside_torch.figures.layout import PHONE, code_width
 
 
 def f(x, w, b):
@@ -31,20 +32,48 @@ def test_a_cell_for_each_call_in_each_layer(svg):
         layers.setdefault(layer, []).append(holds)
     assert layers["Python"] == ["mul", "add", "relu", "sum"]
     assert layers["autograd"] == ["MulBackward0", "AddBackward0", "ReluBackward0", "SumBackward0"]
-    assert layers["operators"] == ["aten.mul", "aten.add", "aten.relu, aten.detach", "aten.sum"]
-    assert layers["Dynamo"] == ["mul", "add", "relu", "sum_1"]
-    assert layers["AOT forward"][2] == "aten.relu, aten.le" and layers["AOT backward"][1] == ""
+    assert layers["operators"] == ["mul", "add", "relu, detach", "sum"]
+    assert layers["Dynamo"] == ["mul", "add", "relu", "sum"]
+    assert layers["AOT forward"][2] == "relu, threshold_backward" and layers["AOT backward"][1] == ""
     assert [name.startswith("cpp_fused_") for name in layers["Inductor"]] == [True, True]
 
 
+def test_a_call_has_all_its_nodes_and_a_pass_of_inductor_none():
+    torch.manual_seed(0)
+    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
+    loss = lambda x, target: torch.nn.functional.cross_entropy(model(x), target)  # noqa: E731
+    found = rows_of(line_layers(loss, torch.randn(8, 3), torch.randint(2, (8,)), title="t"))
+    assert [holds for layer, holds, _ in found if layer == "autograd"][2:] == [
+        "TBackward0, AddmmBackward0",
+        "LogSoftmaxBackward0, NllLossBackward0",
+    ]
+    assert not any("arange" in holds for layer, holds, _ in found if layer == "AOT forward")
+
+
+def test_a_phone_has_a_box_for_each_layer_and_no_line_leaves_it(svg):
+    narrow = ElementTree.fromstring(svg).find(SVG + "svg")
+    assert float(narrow.get("width")) == PHONE
+    assert len(list(narrow.iter(SVG + "rect"))) == len({row[0] for row in rows_of(svg)}) + 1  # Inductor twice
+    drawn = [line for line in narrow.iter(SVG + "text") if line.get("class") == "it-saved"]
+    assert "2 AddBackward0" in [line.text for line in drawn] and "2 nothing" in [line.text for line in drawn]
+    assert all(float(line.get("x")) + code_width(line.text, 11) < PHONE - 4 for line in drawn)
+
+
+def wide(svg: str) -> ElementTree.Element:
+    """The figure without its layout for a phone."""
+    root = ElementTree.fromstring(svg)
+    root.remove(root.find(SVG + "svg"))
+    return root
+
+
 def test_generated_boxes_are_dashed_and_empty_cells_have_none(svg):
-    boxes = [e.get("class") for e in ElementTree.fromstring(svg).iter(SVG + "rect")]
+    boxes = [e.get("class") for e in wide(svg).iter(SVG + "rect")]
     rows = [row for row in rows_of(svg) if row[1]]
     assert ["it-dashed" in box for box in boxes] == [bool(made) for *_, made in rows]
 
 
 def test_a_kernel_spans_all_columns_and_nothing_leaves_the_figure(svg):
-    root = ElementTree.fromstring(svg)
+    root = wide(svg)
     width, height = float(root.get("width")), float(root.get("height"))
     boxes = [[float(e.get(k)) for k in ("x", "y", "width", "height")] for e in root.iter(SVG + "rect")]
     assert all(x >= 0 and y >= 0 and x + w <= width and y + h <= height for x, y, w, h in boxes)
@@ -72,7 +101,7 @@ def test_the_inputs_stay_as_they_are():
 @pytest.mark.parametrize(
     ("call", "error", "part"),
     [
-        (lambda: line_layers(f, 1, 2, 3, title="t"), TypeError, "torch.Tensors, got int"),
+        (lambda: line_layers(f, 1, 2, 3, title="t"), TypeError, "torch.Tensor, got int"),
         (lambda: line_layers(lambda x: x.sin(), tensors()[1], title="t"), ValueError, "one number"),
         (lambda: line_layers(lambda x: x.sum(), torch.ones(2), title="t"), ValueError, "needs a gradient"),
         (

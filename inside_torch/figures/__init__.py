@@ -1,22 +1,19 @@
 """Figures of the book: each function draws one SVG from live torch objects, or raises."""
 
-from .curves import loss_paths, step_curves
-from .fx import fx_graphs
-from .graph import backward_graph
-from .keys import kernels, key_set
-from .layers import line_layers
-from .order import execution_order
-from .storage import storage_strip, stride_steps
-
-__all__ = [
-    "backward_graph",
-    "execution_order",
-    "fx_graphs",
-    "kernels",
-    "key_set",
-    "line_layers",
-    "loss_paths",
-    "step_curves",
-    "storage_strip",
-    "stride_steps",
-]
+from .call import call_path as call_path
+from .compiled import compile_path as compile_path
+from .counters import write_counted as write_counted
+from .curves import loss_paths as loss_paths
+from .curves import step_curves as step_curves
+from .fx import fx_graphs as fx_graphs
+from .graph import backward_graph as backward_graph
+from .groups import view_groups as view_groups
+from .hooks import hook_timeline as hook_timeline
+from .keys import kernels as kernels
+from .keys import key_set as key_set
+from .layers import line_layers as line_layers
+from .members import who_sees as who_sees
+from .objects import object_chain as object_chain
+from .program import program_graph as program_graph
+from .storage import storage_strip as storage_strip
+from .storage import stride_steps as stride_steps

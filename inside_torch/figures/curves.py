@@ -2,130 +2,152 @@
 
 import math
 from collections.abc import Callable
+from itertools import pairwise, product
 
 import torch
 
-from .svg import MARGIN, checked_label, code_width, element, figure, group, number, path, rect, text
+from .checks import checked_dict
+from .drawing import circle, figure, group, number, path, rect, text, through
+from .layout import MARGIN, NARROW, ROOM, code_width
 
-SIDE = 290  # width of a surface: it and the numbers beside it fit a phone 360 px wide
-GRID = 61  # points a side at which a surface is sampled
+SIDE, BESIDE = 300, 34  # the widest surface, and the room between two
+GRID = 60  # squares a side in which a contour is traced
 MOST_STEPS = 120  # points of a path or a curve
-PANEL = (150, 56)  # a small plot
-LOSS = Callable[[torch.Tensor, torch.Tensor], torch.Tensor]
+WIDE, HIGH = 270, 150  # a plot
 
 
 def loss_paths(
-    loss: LOSS, paths: dict[str, torch.Tensor], *, x: tuple[float, float], y: tuple[float, float], title: str
+    loss: Callable, paths: dict[str, torch.Tensor], *, x: tuple, y: tuple, axes: tuple, lowest: tuple, title: str
 ) -> str:
-    """The contour lines of `loss(x, y)` over a window, and one to three paths of (steps, 2) points
-    over it: a dot for each point, a ring around the start. One unit is as long upwards as sideways.
-    Above the lowest loss of the window, each contour is a third as high as the next, so that the
-    lines stay apart from a steep rim to a flat floor.
+    """One to three paths of (steps, 2) points, each over the contour lines of `loss(x, y)` in a window of its own: a
+    dot for each point, a ring around the start, a cross at the minimum. One unit is as long upwards as sideways. Above
+    the lowest loss of the window, each contour is a third as high as the next, so that the lines stay apart from a
+    steep rim to a flat floor.
 
-    Contours are computed by contourpy, the part of matplotlib that does it. Raises TypeError for
-    what is no tensor or no text, ValueError for a window without area, a loss that is no finite
-    number of each point, or is the same everywhere, and a path that leaves the window.
-    """
-    window = _checked_window(x), _checked_window(y)
-    height = SIDE * (window[1][1] - window[1][0]) / (window[0][1] - window[0][0])
-    if not SIDE / 3 <= height <= SIDE * 1.5:
+    `x` and `y` are the ends of the window, `axes` their names, `lowest` the minimum. Raises TypeError for what is no
+    tensor or no text, ValueError for a window without area, a loss that is not finite at each point or lower at some
+    other point than at `lowest`, and a path that leaves the window."""
+    (x0, x1), (y0, y1) = window = _numbers("a window", x), _numbers("a window", y)
+    if x0 >= x1 or y0 >= y1:
+        raise ValueError(f"a window goes from a smaller number to a larger one, got {x} and {y}")
+    checked_dict(paths, torch.Tensor, "paths", 3)
+    if not 1 / 3 <= (y1 - y0) / (x1 - x0) <= 1.5:
         raise ValueError(f"a window is between a third and one and a half times as high as wide, got {x} and {y}")
-    points = _checked_paths(paths, window)
-    place = [_scale(window[0], MARGIN + 30, MARGIN + 30 + SIDE), _scale(window[1], MARGIN + height, MARGIN)]
-    lines, levels = _contours(loss, window, place)
-    shapes = [path(*line, kind="it-edge") for line in lines]
-    shapes += _frame(window, place)
-    right, below, rows = MARGIN + 30 + SIDE, MARGIN + height + 36, []
-    for i, (label, steps) in enumerate(points.items()):
-        values = loss(*torch.tensor(steps, dtype=torch.float64).T).tolist()
-        rows += [[label, step, *map(_short, (*point, value))] for step, (point, value) in enumerate(zip(steps, values))]
-        dots = [(place[0](a), place[1](b)) for a, b in steps]
-        said = f"{label}: loss {_short(values[-1])} after {len(steps) - 1} steps"
-        right = max(right, MARGIN + 32 + code_width(said))
-        shapes.append(
-            group(
-                f"it-{i + 1}",
-                path("M", *dots[0], *(part for dot in dots[1:] for part in ("L", *dot))),
-                *(element("circle", class_="it-head", cx=a, cy=b, r=2.2) for a, b in dots),
-                element("circle", class_="it-line", cx=dots[0][0], cy=dots[0][1], r=6),
-                path("M", MARGIN, below - 4, "H", MARGIN + 26),
-                element("circle", class_="it-head", cx=MARGIN + 13, cy=below - 4, r=2.2),
-                text(MARGIN + 32, below, said, "it-value"),
-            )
-        )
-        below += 18
-    ends = [f"{label} goes from {_point(steps[0])} to {_point(steps[-1])}." for label, steps in points.items()]
-    return figure(
-        shapes,
-        right + MARGIN,
-        below - 8,
-        title=title,
-        desc=f"Contour lines of a loss at {', '.join(map(_short, levels))}. " + " ".join(ends),
-        columns=["path", "step", "x", "y", "loss"],
-        rows=rows,
-    )
+    paths = {label: _points(label, steps, window) for label, steps in paths.items()}
+    (lowest,) = _points("lowest", torch.tensor([lowest] * 2, dtype=torch.float64), window)[:1]
+    values = _sampled(loss, window)
+    floor, top = min(map(min, values)), max(map(max, values))
+    if floor == top:
+        raise ValueError("the loss is the same everywhere: there is no contour to draw")
+    if floor < loss(*torch.tensor(lowest, dtype=torch.float64)).item():
+        raise ValueError(f"the loss is lower elsewhere than at {lowest}")
+    levels = [floor + (top - floor) / 3**i for i in range(6, 0, -1)]
+    lines = [line for level in levels for line in _contour(values, level)]
+    rows, desc = [], f"Contour lines of a loss at {', '.join(map(_short, levels))}, its minimum at {_pair(lowest)}."
+    for label, steps in paths.items():
+        losses = loss(*torch.tensor(steps, dtype=torch.float64).T).tolist()
+        rows += [[label, step, *map(_short, (*point, value))] for step, (point, value) in enumerate(zip(steps, losses))]
+        desc += f" {label} goes from {_pair(steps[0])} to {_pair(steps[-1])}."
+
+    def drawn(columns: int, room: float) -> tuple:
+        side = min((room - 24 + BESIDE) / columns - BESIDE, SIDE)
+        height, shapes = side * (y1 - y0) / (x1 - x0), []
+        for i, (label, steps) in enumerate(paths.items()):
+            left, high = MARGIN + 24 + i % columns * (side + BESIDE), MARGIN + 36 + i // columns * (height + 84)
+            low = high + height
+            across, up = _scale(window[0], left, left + side), _scale(window[1], low, high)
+            around = [_thinned([(left + column * side, low - row * height) for row, column in line]) for line in lines]
+            dots = [(across(a), up(b)) for a, b in steps]
+            last = next(row[-1] for row in reversed(rows) if row[0] == label)
+            shapes += [
+                *(path(*through(line), kind="it-edge") for line in around),
+                rect(left, high, side, height, "it-edge"),
+                group(
+                    "it-1",
+                    path(*through(dots)),
+                    *(circle(*dot, 2.2, "it-head") for dot in dots),
+                    circle(*dots[0], 6, "it-line"),
+                ),
+                _cross(across(lowest[0]), up(lowest[1])),
+                text(left, high - 24, label, "it-name"),
+                text(left, high - 6, f"{axes[1]} (up)", "it-index"),
+                text(left - 5, high + 10, number(y1), "it-index", "end"),
+                text(left - 5, low, number(y0), "it-index", "end"),
+                text(left, low + 14, number(x0), "it-index"),
+                text(left + side / 2, low + 14, axes[0], "it-index", "middle"),
+                text(left + side, low + 14, number(x1), "it-index", "end"),
+                text(left, low + 34, f"loss {last} after {len(steps) - 1} steps", "it-note"),
+            ]
+        key = [circle(MARGIN + 30, low + 54, 6, "it-line"), text(MARGIN + 42, low + 58, "start", "it-note")]
+        shapes += [group("it-1", *key), _cross(MARGIN + 95, low + 54)]
+        shapes.append(text(MARGIN + 107, low + 58, "minimum", "it-note"))
+        return shapes, 2 * MARGIN + 24 + columns * (side + BESIDE) - BESIDE, low + 66
+
+    columns = ["path", "step", "x", "y", "loss"]
+    return figure(*drawn(len(paths), ROOM), title, desc, columns, rows, drawn(1, NARROW))
 
 
-def step_curves(curves: dict[str, list], *, title: str, columns: int = 2) -> str:
-    """Small plots of one to twelve lists of numbers, one value a step, held until the next one.
-    All start at 0 and share their scale, which the largest and smallest values give.
+def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
+    """One to twelve plots, each of one to three lists of numbers, one value a step, held until the next one; a curve
+    ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0.
 
-    Raises TypeError for what is no number or no text, ValueError for lists of other lengths than
-    the first one's, and for what is not finite.
-    """
-    if not isinstance(curves, dict):
-        raise TypeError(f"curves must be a dict of label to numbers, got {type(curves).__name__}")
-    if not 1 <= len(curves) <= 12:
-        raise ValueError(f"a figure takes one to twelve curves, got {len(curves)}")
-    values = {checked_label(label, "a curve's label"): _numbers(label, curve) for label, curve in curves.items()}
-    steps = len(next(iter(values.values())))
-    if not 2 <= steps <= MOST_STEPS or any(len(curve) != steps for curve in values.values()):
-        raise ValueError(f"curves have one length of 2 to {MOST_STEPS}, got {[len(c) for c in values.values()]}")
-    low = min(0.0, *(min(curve) for curve in values.values()))
-    high = max(0.0, *(max(curve) for curve in values.values()))
-    if low == high:
-        raise ValueError("all curves are 0 everywhere")
-    room = [code_width(_short(end), 11) for end in (low, high)]
-    left, wide = max(room) + 6, max(PANEL[0], *(code_width(label) for label in values))
-    shapes = []
-    for i, (label, curve) in enumerate(values.items()):
-        x0 = MARGIN + left + (i % columns) * (wide + left + 10)
-        y0 = MARGIN + 18 + (i // columns) * (PANEL[1] + 36)
-        down = _scale((low, high), y0 + PANEL[1] - 3, y0 + 3)
-        across = _scale((0, steps), x0, x0 + PANEL[0])
-        way = ["M", x0, down(curve[0])]
-        for step, value in enumerate(curve[1:], 1):
-            if value != curve[step - 1]:
-                way += ["H", across(step), "V", down(value)]
+    Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what
+    is not finite and for a label wider than its plot."""
+    checked_dict(plots, dict, "plots", 12)
+    lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
+    steps = min(lengths)
+    if not 2 <= steps <= MOST_STEPS or len(lengths) > 1:
+        raise ValueError(f"curves have one length of 2 to {MOST_STEPS}, got {sorted(lengths)}")
+    plots = {
+        name: {label: _numbers(label, curve[: [*curve, None].index(None)]) for label, curve in curves.items()}
+        for name, curves in plots.items()
+    }
+    fifths = -(-steps // 5), steps + 1, -(-steps // 5)
+    wide, shapes, rows, desc = WIDE * 2 // columns, [], [], f"{len(plots)} plots of {steps} steps."
+    y, left = MARGIN + 24, MARGIN + 50
+    for i, (name, curves) in enumerate(plots.items()):
+        ends = low, high = min(0.0, *map(min, curves.values())), max(0.0, *map(max, curves.values()))
+        if low == high:
+            raise ValueError(f"all curves of {name!r} are 0 everywhere")
+        x = left + (i % columns) * (wide + 56)
+        up, across = _scale(ends, y + HIGH - 4, y + 4), _scale((0, steps), x, x + wide)
         shapes += [
-            path("M", x0, y0, "V", y0 + PANEL[1], kind="it-edge"),
-            path("M", x0, down(0), "H", x0 + PANEL[0], kind="it-edge"),
-            text(x0 - 5, down(high) + 5, _short(high), "it-index", "end"),
-            text(x0 - 5, down(low) + 3, _short(low), "it-index", "end"),
-            text(x0, y0 - 5, label, "it-value"),
-            group("it-1", path(*way, "H", x0 + PANEL[0])),
+            path("M", x, y, "V", y + HIGH, kind="it-edge"),
+            path("M", x, up(0), "H", x + wide, kind="it-edge"),
+            *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
+            text(x, y + HIGH + 14, "step 0", "it-index"),
+            *(text(across(at), y + HIGH + 14, str(at), "it-index", "middle") for at in range(*fifths)),
+            text(x, y - 8, name, "it-name"),
         ]
-    down = -(-len(values) // columns)
-    shapes.append(text(MARGIN + left, MARGIN + 18 + down * (PANEL[1] + 36) - 18, f"{steps} steps", "it-index"))
-    ends = [f"{label} goes from {_short(c[0])} to {_short(c[-1])}." for label, c in values.items()]
-    return figure(
-        shapes,
-        MARGIN * 2 + min(columns, len(values)) * (wide + left + 10) - 10,
-        MARGIN + 18 + down * (PANEL[1] + 36) - 10,
-        title=title,
-        desc=f"{len(values)} curves of {steps} steps between {_short(low)} and {_short(high)}. " + " ".join(ends),
-        columns=["step", *values],
-        rows=[[step, *(_short(curve[step]) for curve in values.values())] for step in range(steps)],
-    )
+        for tone, (label, curve) in enumerate(curves.items(), 1):
+            if code_width(label) > wide - 22:
+                raise ValueError(f"a label is as wide as its plot at most, {label!r} is wider")
+            desc += f" {name}: {label} goes from {_short(curve[0])} to {_short(curve[-1])}."
+            rows += [[name, label, step, _short(value)] for step, value in enumerate(curve)]
+            way, at = ["M", x, up(curve[0])], y + HIGH + 16 + 16 * tone
+            for step, (before, value) in enumerate(pairwise(curve), 1):
+                way += ["H", across(step), "V", up(value)] if value != before else []
+            key = [path("M", x, at - 4, "h", 26), text(x + 32, at, label, "it-value")]
+            shapes.append(group(f"it-{tone}", path(*way, "H", across(len(curve))), *key))
+        if i % columns == columns - 1 or i == len(plots) - 1:
+            y += HIGH + 54 + 16 * max(len(curves) for curves in list(plots.values())[i - i % columns : i + 1])
+    width = left + min(columns, len(plots)) * (wide + 56) - 42
+    return figure(shapes, width, y - 30, title, desc, ["plot", "curve", "step", "value"], rows)
+
+
+def _cross(x: float, y: float) -> str:
+    """The mark of a minimum."""
+    return path("M", x - 6, y, "h", 12, "M", x, y - 6, "v", 12, kind="it-pill")
+
+
+def _pair(point: list) -> str:
+    """A point as people write it."""
+    return f"({', '.join(map(_short, point))})"
 
 
 def _short(value: float) -> str:
     """A number with three significant digits."""
     return f"{value:.3g}" if abs(value) >= 1e-12 else "0"
-
-
-def _point(point: list) -> str:
-    return f"({', '.join(map(_short, point))})"
 
 
 def _scale(ends: tuple, at_first: float, at_second: float) -> Callable[[float], float]:
@@ -145,65 +167,53 @@ def _numbers(label: str, values) -> list:
     return [float(value) for value in values]
 
 
-def _checked_window(ends) -> tuple:
-    low, high = _numbers("a window", ends)
-    if low >= high:
-        raise ValueError(f"a window goes from a smaller number to a larger one, got {ends}")
-    return low, high
+def _points(label: str, steps: torch.Tensor, window: tuple) -> list:
+    """The points of a path, all of them inside the window."""
+    if steps.dim() != 2 or steps.size(1) != 2 or not 2 <= steps.size(0) <= MOST_STEPS:
+        raise ValueError(f"{label!r} must have size (2 to {MOST_STEPS}, 2), got {tuple(steps.shape)}")
+    for ends, values in zip(window, steps.T.tolist()):
+        if not ends[0] <= min(_numbers(label, values)) <= max(values) <= ends[1]:
+            raise ValueError(f"{label!r} leaves the window: {_short(min(values))} to {_short(max(values))}")
+    return steps.tolist()
 
 
-def _checked_paths(paths, window: tuple) -> dict:
-    """Label to list of points, all of them inside the window."""
-    if not isinstance(paths, dict):
-        raise TypeError(f"paths must be a dict of label to tensor, got {type(paths).__name__}")
-    if not 1 <= len(paths) <= 3:
-        raise ValueError(f"a surface takes one to three paths, got {len(paths)}")
-    for label, steps in paths.items():
-        checked_label(label, "a path's label")
-        if not isinstance(steps, torch.Tensor):
-            raise TypeError(f"{label!r} must be a torch.Tensor, got {type(steps).__name__}")
-        if steps.dim() != 2 or steps.size(1) != 2 or not 2 <= steps.size(0) <= MOST_STEPS:
-            raise ValueError(f"{label!r} must have size (2 to {MOST_STEPS}, 2), got {tuple(steps.shape)}")
-        for ends, values in zip(window, steps.T.tolist()):
-            if not ends[0] <= min(_numbers(label, values)) <= max(values) <= ends[1]:
-                raise ValueError(f"{label!r} leaves the window: {_short(min(values))} to {_short(max(values))}")
-    return {label: steps.tolist() for label, steps in paths.items()}
-
-
-def _contours(loss: LOSS, window: tuple, place: list) -> tuple:
-    """The contour lines as path steps, and their levels from the lowest up."""
-    from contourpy import contour_generator  # only this figure needs it, and a block starts faster without
-
-    sides = [torch.linspace(*ends, GRID, dtype=torch.float64) for ends in window]
-    down, across = torch.meshgrid(sides[1], sides[0], indexing="ij")
-    values = loss(across, down)
-    if not isinstance(values, torch.Tensor) or values.shape != across.shape or not values.isfinite().all():
+def _sampled(loss: Callable, window: tuple) -> list:
+    """The loss at the corners of a grid over the window, (rows from below, columns)."""
+    across, up = (torch.linspace(*ends, GRID + 1, dtype=torch.float64) for ends in window)
+    up, across = torch.meshgrid(up, across, indexing="ij")
+    values = loss(across, up)
+    if not isinstance(values, torch.Tensor) or values.shape != up.shape or not values.isfinite().all():
         raise ValueError("the loss must be one finite number for each point of the window")
-    floor, top = values.min().item(), values.max().item()
-    if floor == top:
-        raise ValueError("the loss is the same everywhere: there is no contour to draw")
-    levels = [floor + (top - floor) / 3**i for i in range(6, 0, -1)]
-    cells = contour_generator(*(side.numpy() for side in sides), values.detach().numpy())
+    return values.tolist()
+
+
+def _contour(values: list, level: float) -> list:
+    """The lines on which the values pass a level, as (row, column) between 0 and 1: where it crosses two sides of a
+    square it joins them (marching squares), and sides that are joined are a line."""
+    import networkx  # only graphs and contours need it, and a block starts faster without
+
+    def crossing(a, b):
+        at = (level - values[a[0]][a[1]]) / (values[b[0]][b[1]] - values[a[0]][a[1]])
+        return tuple((i + at * (j - i)) / GRID for i, j in zip(a, b))
+
+    joined = networkx.Graph()
+    for row, column in product(range(GRID), repeat=2):
+        square = [(row, column), (row, column + 1), (row + 1, column + 1), (row + 1, column)]
+        above = [values[i][j] > level for i, j in square]
+        sides = [tuple(sorted([square[i - 1], square[i]])) for i in range(4) if above[i - 1] != above[i]]
+        joined.add_edges_from(zip(sides[::2], sides[1::2]))
     lines = []
-    for line in (line for level in levels for line in cells.lines(level)):
-        # A point within 4 px of the last one is left out: the line stays smooth, the figure small.
-        dots = [(place[0](a), place[1](b)) for a, b in line.tolist()]
-        kept = [dots[0]]
-        for i, dot in enumerate(dots[1:], 1):
-            if math.dist(dot, kept[-1]) > 4 or i == len(dots) - 1:
-                kept.append(dot)
-        lines.append(["M", *kept[0], *(part for dot in kept[1:] for part in ("L", *dot))])
-    return lines, levels
+    for part in networkx.connected_components(joined):
+        ends = [side for side in part if joined.degree(side) == 1]
+        line = list(networkx.dfs_preorder_nodes(joined, min(ends or part)))
+        lines.append([crossing(*side) for side in line + line[:1] * (not ends)])
+    return lines
 
 
-def _frame(window: tuple, place: list) -> list:
-    """The border of the surface, and the numbers at its corners."""
-    (left, right), (low, high) = window
-    x0, y0, x1, y1 = place[0](left), place[1](high), place[0](right), place[1](low)
-    return [
-        rect(x0, y0, x1 - x0, y1 - y0, "it-edge"),
-        text(x0 - 5, y0 + 10, number(high), "it-index", "end"),
-        text(x0 - 5, y1, number(low), "it-index", "end"),
-        text(x0, y1 + 14, number(left), "it-index"),
-        text(x1, y1 + 14, number(right), "it-index", "end"),
-    ]
+def _thinned(dots: list) -> list:
+    """Without the points near the last one, 6 px or a fortieth of the line: it stays smooth, the figure small."""
+    kept, near = dots[:1], min(6, sum(math.dist(*pair) for pair in pairwise(dots)) / 40)
+    for dot in dots[1:-1]:
+        if math.dist(dot, kept[-1]) > near:
+            kept.append(dot)
+    return kept + dots[-1:]

@@ -2,180 +2,175 @@
 
 import re
 import warnings
-from typing import NamedTuple
+from textwrap import wrap
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from .svg import MARGIN, arrow_head, code_width, figure, group, path, rect, text
+from .checks import checked
+from .drawing import arrow_down, figure, group, rect, text
+from .graph import explore
+from .layout import MARGIN, NARROW, code_width
 
 LINE = 15  # from one line of text in a box to the next
-GAP = 20  # between two layers
-SPACE = 8  # between two columns
+GAP, SPACE = 20, 8  # between two layers, two columns
+LONGEST = 82  # characters of a line
 MOST = 6  # more operations do not fit a page
+BY_HAND = ("Python", "operators")  # layers that no program wrote
+STARTS = ("Python", "Dynamo", "AOT backward")  # layers to which nothing above leads
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
-class Layer(NamedTuple):
-    """A row of the figure: one cell for each operation, or one for all of them."""
-
-    name: str
-    cells: list  # of what the layer holds for that operation, a list of names each
-    generated: bool
-    first: bool = False  # whether nothing above leads here
-
-
 class _Calls(TorchFunctionMode):
-    """Each call of torch from Python: its name, the node it left, the operators below autograd."""
+    """Each call of torch from Python: its name, the nodes that it left, the operators below autograd."""
 
-    def __init__(self):
+    def __init__(self, seen: list):
         super().__init__()
-        self.seen = []
+        self.seen = seen
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        with _Operators() as below:
+        with _Operators(operators := []):
             out = func(*args, **(kwargs or {}))
-        self.seen.append((func.__name__, getattr(out, "grad_fn", None), below.seen))
+        left = explore(out)[0] if out.grad_fn else []
+        known = [node for _, nodes, _ in self.seen for node in nodes]
+        own = [node for node in left if node not in known and not hasattr(node, "variable")]
+        self.seen.append((func.__name__, own[::-1], operators))
         return out
 
 
 class _Operators(TorchDispatchMode):
-    def __init__(self):
+    def __init__(self, seen: list):
         super().__init__()
-        self.seen = []
+        self.seen = seen
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.append(str(func.overloadpacket))
+        self.seen.append(func.overloadpacket.__name__)
         return func(*args, **(kwargs or {}))
 
 
 def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
-    """`f(*inputs)` through all layers: a column for each call of torch, a row for each layer, a box for
-    what the layer holds of that call; boxes of generated things are dashed. A kernel that Inductor
-    made spans the operations that it does. The inputs are not changed, and get no gradients.
+    """`f(*inputs)` through all layers: a column for each call of torch, a row for each layer, a box for what the layer
+    holds of that call; boxes of generated things are dashed. The kernels that Inductor calls span all columns. On a
+    phone a layer is one box, with a line for each call. The inputs are not changed, and get no gradients.
 
-    Raises TypeError for inputs that are no tensors, ValueError for a result without gradient or of more
-    than one element, for more than 6 calls, and where a layer's operations can't be told apart by call.
-    """
-    for given in inputs:
-        if not isinstance(given, torch.Tensor):
-            raise TypeError(f"inputs must be torch.Tensors, got {type(given).__name__}")
-    layers = _eager(f, _copies(inputs)) + _compiled(f, inputs)
-    return _draw(layers, title)
-
-
-def _copies(inputs) -> list:
-    return [given.detach().clone().requires_grad_(given.requires_grad) for given in inputs]
+    Raises TypeError for inputs that are no tensors, ValueError for a result without gradient or of more than one
+    element, for more than 6 calls, and where a layer's operations can't be told apart by call."""
+    inputs = [checked(given, torch.Tensor, "each of the inputs") for given in inputs]
+    copies = [[given.detach().clone().requires_grad_(given.requires_grad) for given in inputs] for _ in range(2)]
+    layers = _eager(f, copies[0]) + _compiled(f, copies[1])
+    columns = len(layers[0][1])
+    for name, cells in layers:
+        if len(cells) not in (1, columns):
+            raise ValueError(f"{name} has {len(cells)} operations for {columns} calls")
+    said = [f"{name}: {' | '.join(', '.join(cell) or 'nothing' for cell in cells)}." for name, cells in layers]
+    desc = "A column for each call, from top to bottom. " + " ".join(said)
+    rows = [[name, ", ".join(cell), "generated" * (name not in BY_HAND)] for name, cells in layers for cell in cells]
+    heads = ["layer", "holds", "made by a program"]
+    return figure(*_draw(layers, columns), title, desc, heads, rows, _draw_narrow(layers))
 
 
 def _eager(f, inputs: list) -> list:
-    """The layers that a plain call of f passes."""
-    with _Calls() as calls:
+    """The layers that a plain call of f passes: (name, for each call of torch a list of what the layer holds)."""
+    with _Calls(calls := []):
         y = f(*inputs)
     if not (isinstance(y, torch.Tensor) and y.numel() == 1 and y.requires_grad):
         raise ValueError("f must return one number that needs a gradient")
-    if not 1 <= len(calls.seen) <= MOST:
-        raise ValueError(f"f makes {len(calls.seen)} calls of torch, and 1 to {MOST} can be drawn")
-    return [
-        Layer("Python", [[name] for name, _, _ in calls.seen], False, True),
-        Layer("autograd", [[node.name()] if node else [] for _, node, _ in calls.seen], True),
-        Layer("operators", [operators for *_, operators in calls.seen], False),
-    ]
+    if not 1 <= len(calls) <= MOST:
+        raise ValueError(f"f makes {len(calls)} calls of torch, and 1 to {MOST} can be drawn")
+    names, nodes, operators = zip(*calls)
+    autograd = [[node.name() for node in own] for own in nodes]
+    return [("Python", [[name] for name in names]), ("autograd", autograd), ("operators", operators)]
 
 
-def _compiled(f, inputs: tuple) -> list:
-    """The layers of torch.compile: Dynamo's graph, both of AOTAutograd's, Inductor's kernels for each."""
+def _compiled(f, inputs: list) -> list:
+    """The layers of torch.compile: Dynamo's graph, both of AOTAutograd's, Inductor's kernels for each (one list)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
-        from functorch.compile import make_boxed_func
-        from torch._inductor.compile_fx import compile_fx
+        from torch._inductor.compile_fx import compile_fx, compile_fx_inner
         from torch._inductor.utils import run_fw_bw_and_get_code
 
     captured, graphs = [], []
 
     def keep(graph, example_inputs, **settings):
-        graphs.append(graph)
-        return make_boxed_func(graph)
+        graphs.append(_by_call(graph, captured))
+        return compile_fx_inner(graph, example_inputs, **settings)
 
     def backend(graph, example_inputs):
-        captured.extend(node.name for node in graph.graph.nodes if node.op.startswith("call"))
+        captured.extend(node for node in graph.graph.nodes if node.op.startswith("call"))
         return compile_fx(graph, example_inputs, inner_compile=keep)
 
+    compiled = torch.compile(f, backend=backend, fullgraph=True)
     with torch._functorch.config.patch(enable_autograd_cache=False):  # a hit would show no graphs
-        torch.compile(f, backend=backend, fullgraph=True)(*_copies(inputs)).backward()
-    compiled, copies = torch.compile(f, fullgraph=True), _copies(inputs)
-    _, codes = run_fw_bw_and_get_code(lambda: compiled(*copies))
-    layers = [Layer("Dynamo", [[name] for name in captured], True, True)]
-    for way, graph, code in zip(["forward", "backward"], graphs, codes, strict=True):
-        layers.append(Layer(f"AOT {way}", _by_call(graph, captured), True, way == "backward"))
-        layers.append(Layer("Inductor", [list(dict.fromkeys(KERNEL.findall(code)))], True))
+        _, codes = run_fw_bw_and_get_code(lambda: compiled(*inputs))
+    layers = [("Dynamo", [[getattr(node.target, "__name__", node.target)] for node in captured])]
+    for way, graph, code in zip(["AOT forward", "AOT backward"], graphs, codes, strict=True):
+        layers += [(way, graph), ("Inductor", [KERNEL.findall(code)])]
     return layers
 
 
 def _by_call(graph, captured: list) -> list:
-    """The operators of one of AOTAutograd's graphs, by the node of Dynamo's graph they come from."""
-    cells = [[] for _ in captured]
-    for node in graph.graph.nodes:
-        if node.op != "call_function":
-            continue
-        source = node.meta.get("source_fn_stack") or node.meta.get("fwd_source_fn_stack")
-        if not source or source[-1][0] not in captured:
-            raise ValueError(f"nothing tells which call {node.name} belongs to")
-        cells[captured.index(source[-1][0])].append(str(node.target.overloadpacket))
-    return cells
+    """The operators of one of AOTAutograd's graphs, by the node of Dynamo's graph that they come from: each under the
+    name that it had before it was decomposed, once; what a pass of Inductor added comes from none and is left out."""
+    calls, cells = [node.meta["source_fn_stack"][-1][0] for node in captured], [[] for _ in captured]
+    for node in (node for node in graph.graph.nodes if node.op == "call_function"):
+        source = node.meta.get("source_fn_stack") or node.meta.get("fwd_source_fn_stack") or [(None, None)]
+        if source[-1][0] in calls:
+            cells[calls.index(source[-1][0])].append(node.meta["original_aten"].overloadpacket.__name__)
+    return [list(dict.fromkeys(cell)) for cell in cells]
 
 
-def _draw(layers: list, title: str) -> str:
-    columns = len(layers[0].cells)
-    for layer in layers:
-        if len(layer.cells) not in (1, columns):
-            raise ValueError(f"{layer.name} has {len(layer.cells)} operations for {columns} calls")
-    widths = [
-        max(code_width(said, 11) for layer in layers if len(layer.cells) == columns for said in layer.cells[i] or ["-"])
-        + 12
-        for i in range(columns)
+def _draw(layers: list, columns: int) -> tuple:
+    """The shapes, their width and height."""
+    layers = [
+        (name, [[line for one in cell for line in _lines(one, LONGEST)] for cell in cells]) for name, cells in layers
     ]
-    spans = [code_width(s, 11) + 12 for layer in layers if len(layer.cells) != columns for s in layer.cells[0]]
-    short = max([0, *spans]) - sum(widths) - SPACE * (columns - 1)
+    apart = [cells for _, cells in layers if len(cells) == columns]
+    fused = [cells[0] for _, cells in layers if len(cells) != columns]
+    widths = [max(_width(cells[i]) for cells in apart) for i in range(columns)]
+    short = max(map(_width, fused), default=0) - sum(widths) - SPACE * (columns - 1)
     widths = [width + max(0, short) / columns for width in widths]
-    left = MARGIN + max(code_width(layer.name) for layer in layers) + 10
+    left = MARGIN + max(code_width(name) for name, _ in layers) + 10
     lefts = [left + sum(widths[:i]) + SPACE * i for i in range(columns)]
     whole = lefts[-1] + widths[-1] - left
-    boxes, lines, y = [], [], MARGIN
-    above = [None] * columns  # where a column's last box ended
-    for number, layer in enumerate(layers):
-        if layer.first:
-            above = [None] * columns
-            y += GAP / 2 if number else 0
-        highs = [LINE * len(said) + 8 for said in layer.cells] * (columns if len(layer.cells) != columns else 1)
-        boxes.append(text(MARGIN, y + 15, layer.name, "it-note"))
-        places = zip(lefts, widths) if len(layer.cells) == columns else [(left, whole)]
-        for said, (x, width), high in zip(layer.cells, places, highs):
-            if said:
-                boxes.append(rect(x, y, width, high, f"it-pill{' it-dashed' if layer.generated else ''}", 3))
-            for i, name in enumerate(said):
-                boxes.append(text(x + width / 2, y + 15 + LINE * i, name, "it-saved", "middle"))
-        for i, (x, width) in enumerate(zip(lefts, widths)):
-            if len(layer.cells) == columns and not layer.cells[i]:
-                continue
-            if above[i] is not None:
-                middle = x + width / 2
-                lines += [path("M", middle, above[i], "V", y - 6), arrow_head(middle, y)]
-            above[i] = y + highs[i]
-        y += max(highs) + GAP
-    rows = [
-        [layer.name, ", ".join(said), "generated" if layer.generated else ""]
-        for layer in layers
-        for said in layer.cells
-    ]
-    said = [f"{layer.name}: {' | '.join(', '.join(cell) or 'nothing' for cell in layer.cells)}." for layer in layers]
-    return figure(
-        [group("it-3", *lines), *boxes],
-        left + whole + MARGIN,
-        y - GAP + MARGIN,
-        title=title,
-        desc="A column for each call, from top to bottom. " + " ".join(said),
-        columns=["layer", "holds", "made by a program"],
-        rows=rows,
-    )
+    boxes, lines, ends, y = [], [], {}, MARGIN  # ends: where a column's last box ended
+    for name, cells in layers:
+        if name in STARTS:
+            ends, y = {}, y + GAP / 2 * bool(boxes)
+        boxes.append(text(MARGIN, y + 15, name, "it-note"))
+        places = zip(lefts, widths) if len(cells) == columns else [(left, whole)]
+        for cell, (x, width) in zip(cells, places):
+            kind = "it-pill" if name in BY_HAND else "it-pill it-dashed"
+            boxes += [rect(x, y, width, LINE * len(cell) + 8, kind, 3)] * bool(cell)
+            boxes += [text(x + width / 2, y + 15 + LINE * i, s, "it-saved", "middle") for i, s in enumerate(cell)]
+        for i in range(columns):
+            if cell := cells[i % len(cells)]:
+                lines += arrow_down(lefts[i] + widths[i] / 2, ends[i], y) if i in ends else []
+                ends[i] = y + LINE * len(cell) + 8
+        y += LINE * max(map(len, cells)) + 8 + GAP
+    return [group("it-3", *lines), *boxes], left + whole + MARGIN, y - GAP + MARGIN
+
+
+def _width(cell: list) -> int:
+    """Width of a box with these names, one below the other."""
+    return max(code_width(name, 11) for name in cell or ["-"]) + 12
+
+
+def _draw_narrow(layers: list) -> tuple:
+    """The same for a phone: below the name of each layer a box, in which the calls follow each other, numbered."""
+    shapes, y, room = [], MARGIN, (NARROW - 16) * 100 // code_width("-" * 100, 11)
+    for name, cells in layers:
+        calls = [f"{i} {', '.join(cell) or 'nothing'}" for i, cell in enumerate(cells, 1)]
+        said = calls if len(cells) > 1 else cells[0]
+        lines = [line for one in said for line in _lines(one, room)]
+        kind = "it-pill" if name in BY_HAND else "it-pill it-dashed"
+        shapes.append(text(MARGIN, y + 15, name, "it-note"))
+        shapes.append(rect(MARGIN, y + 22, NARROW, LINE * len(lines) + 8, kind, 3))
+        shapes += [text(MARGIN + 8, y + 37 + LINE * i, line, "it-saved") for i, line in enumerate(lines)]
+        y += LINE * len(lines) + 44
+    return shapes, NARROW + 2 * MARGIN, y
+
+
+def _lines(names: str, room: int) -> list:
+    """Names in lines of so many characters, broken between two of them or at an underscore."""
+    return [line.replace("-", "_") for line in wrap(names.replace("_", "-"), room)]

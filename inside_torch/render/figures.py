@@ -44,16 +44,25 @@ def checked_figure(output: str) -> ElementTree.Element:
     return svg
 
 
-def figure_html(svg: ElementTree.Element) -> str:
-    """A figure: the drawing in a box that scrolls by itself, its title as caption, its data as a table."""
+def layouts(svg: ElementTree.Element) -> list[ElementTree.Element]:
+    """A drawing, and, taken out of it, the one that a narrow page shows in its place, where there is one."""
+    narrow = svg.findall(SVG + "svg")
+    for one in narrow:
+        svg.remove(one)
+    return [svg, *narrow]
+
+
+def figure_html(svg: ElementTree.Element, link: str) -> str:
+    """A figure: the drawing in a box that scrolls by itself, its title and a link as caption, its data as a table."""
     title, metadata = svg.find(SVG + "title"), svg.find(SVG + "metadata")
     data = json.loads(metadata.text)
     svg.remove(metadata)
     ElementTree.register_namespace("", SVG[1:-1])
-    caption = html.escape(title.text)
-    drawing = ElementTree.tostring(svg, encoding="unicode")
+    caption, told = html.escape(title.text), html.escape(svg.find(SVG + "desc").text)
+    drawing = "".join(ElementTree.tostring(one, encoding="unicode") for one in layouts(svg))
     return (
-        f'<figure class="it-figure"><div class="it-scroll" tabindex="0" role="group" aria-label="{caption}">'
-        f"{drawing}</div><figcaption>{caption}</figcaption><details><summary>The figure as a table</summary>"
-        f'<div class="it-scroll" tabindex="0">{table_html(data["columns"], data["rows"])}</div></details></figure>'
+        f'<figure class="it-figure" style="--it-width: {svg.get("width")}px"><div class="it-scroll" tabindex="0" '
+        f'role="group" aria-label="{caption}">{drawing}</div><figcaption><strong>{caption}</strong> {link}</figcaption>'
+        f'<details><summary>The figure as a table</summary><p>{told}</p><div class="it-scroll" tabindex="0">'
+        f"{table_html(data['columns'], data['rows'])}</div></details></figure>"
     )

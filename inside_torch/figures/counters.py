@@ -1,0 +1,87 @@
+"""The figure of a write: what the tensors over one storage hold and count, before it and after."""
+
+from typing import NamedTuple
+
+import torch
+
+from .checks import checked_dict
+from .drawing import arrow_head, figure, group, path, rect, text
+from .layout import CELL, MARGIN, NARROW, ROOM, code_width
+from .reading import read, stored
+
+TEXT, ROW = 13, 32  # size of text, from one tensor to the next
+COUNTER = code_width("version 0", TEXT) + 16
+
+
+class State(NamedTuple):
+    """A storage and the tensors over it, at one time."""
+
+    values: list  # of the storage, as text
+    cells: dict  # label -> the indices that the tensor reads
+    versions: dict  # label -> version
+
+
+def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> str:
+    """The storage of up to four tensors before and after the code `write`, which has their labels as names; below it
+    the cells that each tensor reads, and the version counters, one box for all tensors whose version the write moved.
+
+    Raises as storage_strip does, and ValueError where no version moved, where two moved by different numbers, where
+    no value changed, and for what does not fit."""
+    checked_dict(tensors, torch.Tensor, "tensors", most=4)
+    before = _state(tensors)
+    eval(write, dict(tensors))
+    after = _state(tensors)
+    moves = {label: after.versions[label] - version for label, version in before.versions.items()}
+    if len(set(moves.values()) - {0}) != 1:
+        raise ValueError(f"{write} moved the versions of {list(tensors)} by {list(moves.values())}")
+    counters = [[label for label in tensors if moves[label]], *([label] for label in tensors if not moves[label])]
+    changed = {i for i, pair in enumerate(zip(before.values, after.values)) if len(set(pair)) > 1}
+    if not changed:
+        raise ValueError(f"{write} changed no value")
+    names = max(code_width(label, TEXT) for label in tensors) + 10
+    cell = max(CELL, *(code_width(value, TEXT) + 4 for value in before.values + after.values))
+    wide, high = names + cell * len(before.values) + 12 + COUNTER, 66 + ROW * len(tensors)
+    if wide > NARROW:
+        raise ValueError(f"labels and values are {wide} wide, and at most {NARROW} can be drawn")
+    far, middle = MARGIN + ROOM - wide, MARGIN + 48
+    first = _panel("before", before, counters, set(), names, cell, MARGIN, MARGIN)
+    beside, below = (
+        _panel(f"after {write}", after, counters, changed, names, cell, *corner)
+        for corner in ((far, MARGIN), (MARGIN, MARGIN + high + ROW))
+    )
+    arrow = group("it-3", path("M", MARGIN + wide + 8, middle, "H", far - 14), arrow_head(far - 8, middle, "right"))
+    both = [group("it-large", *first, arrow, *beside)], ROOM + 2 * MARGIN, high + 2 * MARGIN
+    narrow = [group("it-large", *first, *below)], wide + 2 * MARGIN, 2 * high + ROW + 2 * MARGIN
+    rows = [[label, str(cells), before.versions[label], after.versions[label]] for label, cells in before.cells.items()]
+    told = [f"{label} reads cells {cells}, version {old}, then {new}" for label, cells, old, new in rows]
+    desc = f"{write} changes cells {sorted(changed)} of one storage. " + "; ".join(told) + "."
+    rows.append(["storage", "all", ", ".join(before.values), ", ".join(after.values)])
+    return figure(*both, title, desc, ["object", "cells", "before", "after"], rows, narrow)
+
+
+def _state(tensors: dict) -> State:
+    cells = {label: sorted(set(read(label, tensor, most=3).indices)) for label, tensor in tensors.items()}
+    return State(stored(tensors)[0], cells, {label: tensor._version for label, tensor in tensors.items()})
+
+
+def _panel(said: str, state: State, counters: list, changed: set, names, cell, x, y) -> list:
+    """The storage with its upper left corner at (x, y), changed cells filled; below it a row for each tensor, with a
+    mark under each cell that it reads and its counter at the end."""
+    left, shapes, row = x + names, [text(x, y + 12, said, "it-name")], y + 66
+    for i, value in enumerate(state.values):
+        at = left + i * cell
+        shapes.append(group("it-1", rect(at, y + 36, cell, CELL, "it-fill" if i in changed else "it-cell")))
+        shapes += [rect(at, y + 36, cell, CELL, "it-edge"), text(at + cell / 2, y + 54, value, "it-value", "middle")]
+        shapes.append(text(at + cell / 2, y + 31, str(i), "it-index", "middle"))
+    for labels, tone in zip(counters, (1, 3, 3, 3)):
+        inside, box = [], left + cell * len(state.values) + 12
+        for i, label in enumerate(labels):
+            top = row + i * ROW
+            inside.append(text(x, top + 20, label, "it-name"))
+            marks = [left + at * cell for at in state.cells[label]]
+            inside += [rect(mark + 3, top + 6, cell - 6, ROW - 12, "it-element", 6) for mark in marks]
+        inside.append(rect(box, row + 3, COUNTER, len(labels) * ROW - 6, "it-element", 3))
+        version, middle = f"version {state.versions[labels[0]]}", row + len(labels) * ROW / 2 + 5
+        shapes += [group(f"it-{tone}", *inside), text(box + COUNTER / 2, middle, version, "it-value", "middle")]
+        row += len(labels) * ROW
+    return shapes

@@ -1,0 +1,93 @@
+"""The figure of a module's attributes: which of them an optimizer, a checkpoint, a conversion and `eval()` reach."""
+
+import torch
+from torch import nn
+
+from .checks import checked
+from .drawing import figure, group, rect, text
+from .layout import MARGIN, code_width
+
+OBSERVERS = ("optimizer", "checkpoint", "to()", "eval()")
+HIGH, WIDE, GAP = 22, 40, 14  # of a row, of a cell at least; what is left above a group
+MOST = 16  # more attributes do not fit a page
+
+
+def who_sees(module: nn.Module, *, title: str) -> str:
+    """A row for each attribute of `module` that holds tensors or modules, and whether four observers reach it: an
+    optimizer given `parameters()`, a checkpoint of `state_dict()`, a conversion by `to()`, and `eval()`. The module
+    itself is asked, and is left as it was. A dash stands where a question has no answer, as for the mode of a tensor.
+
+    Raises TypeError for what is no module, ValueError for none or more than 16 attributes, for a registered one that
+    another hides, and where an observer reaches another tensor of that name, or not all of what an attribute holds."""
+    held = _attributes(checked(module, nn.Module, "module"))
+    if not 1 <= len(held) <= MOST:
+        raise ValueError(f"the module has {len(held)} attributes to draw, and 1 to {MOST} can be drawn")
+    rows = [[kind, name, *_answers(module, *_held(value, name))] for kind, name, value in held]
+    said = [f"{n} ({kind}): {', '.join(f'{o} {s}' for o, s in zip(OBSERVERS, seen) if s)}." for kind, n, *seen in rows]
+    return figure(*_draw(rows), title, " ".join(said), ["kind", "attribute", *OBSERVERS], rows)
+
+
+def _attributes(module: nn.Module) -> list:
+    """(kind, name, value) of each attribute that holds a tensor or a module, the registered ones first."""
+    found = []
+    kinds = {"parameters": module._parameters, "buffers": module._buffers, "submodules": module._modules}
+    for kind, registered in kinds.items():
+        for name, value in registered.items():
+            if getattr(module, name) is not value:
+                raise ValueError(f"another attribute hides {name!r}, one of the {kind}")
+            found += [(kind, name, value)] if value is not None else []
+    own = {name: value for name, value in vars(module).items() if not name.startswith("_") and any(_held(value, name))}
+    return found + [("other attributes", name, value) for name, value in own.items()]
+
+
+def _held(value, path: str) -> tuple:
+    """The tensor that a value is, or the parameters of the modules in it, by path; and those modules."""
+    if isinstance(value, torch.Tensor):
+        return {path: value}, []
+    if isinstance(value, nn.Module):
+        return {f"{path}.{name}": p for name, p in value.named_parameters()}, list(value.modules())
+    items = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list | tuple) else ()
+    tensors, modules = {}, []
+    for key, item in items:
+        inner, within = _held(item, f"{path}.{key}")
+        tensors, modules = tensors | inner, modules + within
+    return tensors, modules
+
+
+def _answers(module: nn.Module, tensors: dict, modules: list) -> list:
+    """Yes, no or nothing from each observer about these tensors and modules."""
+    saved, converted = module.state_dict(), []
+    module._apply(lambda tensor: converted.append(tensor) or tensor)  # what to() is made of; this one changes nothing
+    for path in tensors.keys() & saved.keys():
+        if not saved[path].is_set_to(tensors[path].detach()):
+            raise ValueError(f"state_dict() holds another tensor as {path!r}")
+    seen = [
+        [any(tensor is p for p in module.parameters()) for tensor in tensors.values()],
+        [path in saved for path in tensors],
+        [any(tensor is one for one in converted) for tensor in tensors.values()],
+        [any(one is other for other in module.modules()) for one in modules],
+    ]
+    for observer, found in zip(OBSERVERS, seen):
+        if any(found) and not all(found):
+            raise ValueError(f"{observer} reaches only a part of {list(tensors)}")
+    return ["yes" if any(found) else "no" if found else "" for found in seen]
+
+
+def _draw(rows: list) -> tuple:
+    """The shapes, their width and height."""
+    left = MARGIN + max(code_width(name) for _, name, *_ in rows) + 12
+    widths = [max(WIDE, code_width(observer)) + 13 for observer in OBSERVERS]
+    middles = [left + sum(widths[:i]) + width / 2 for i, width in enumerate(widths)]
+    shapes = [text(x, MARGIN + 11, name, "it-value it-note", "middle") for x, name in zip(middles, OBSERVERS)]
+    y, before = MARGIN + 4, ""
+    for kind, name, *seen in rows:
+        if kind != before:
+            y, before = y + GAP + 20, kind
+            shapes.append(text(MARGIN, y - 6, kind, "it-note"))
+        shapes.append(text(MARGIN + 10, y + 14, name, "it-value"))
+        for x, width, answer in zip(middles, widths, seen):
+            style = "it-element" if answer == "yes" else "it-edge"
+            shapes += [rect(x - width / 2 + 4, y, width - 8, HIGH - 3, style, 3)] * bool(answer)
+            shapes.append(text(x, y + 14, answer or "\u2013", "it-value", "middle"))
+        y += HIGH
+    return [group("it-1", *shapes)], left + sum(widths) + MARGIN, y + MARGIN

@@ -1,11 +1,21 @@
-"""Write AdamW with tensor operations only. After each step the parameters must be those of torch.optim.AdamW."""
+"""Write AdamW with tensor operations only.
+
+After each step the parameters must be those of torch.optim.AdamW.
+"""
 
 import torch
 
 
 class AdamW:
-    def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
-        """params is anything that can be iterated over, model.parameters() for one."""
+    def __init__(
+        self,
+        params,
+        lr=1e-3,
+        betas=(0.9, 0.999),
+        eps=1e-8,
+        weight_decay=1e-2,
+    ):
+        """params is any iterable, as model.parameters() is."""
         raise NotImplementedError("write AdamW.__init__")
 
     def step(self):

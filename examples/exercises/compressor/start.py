@@ -1,4 +1,4 @@
-"""Keep what autograd saves in a quarter of the bytes: write the hooks that pack a saved tensor and unpack it."""
+"""Write hooks that keep saved tensors in a quarter of their bytes."""
 
 import torch
 from torch import nn
@@ -6,15 +6,18 @@ from torch.autograd.graph import saved_tensors_hooks
 
 
 def hooks(parameters):
-    """The functions pack and unpack of a network with these parameters, for saved_tensors_hooks.
+    """The functions pack and unpack for a network with these parameters.
 
-    A floating-point tensor of 64 elements or more is kept in at most one byte an element and 8 bytes a row (along
-    its last dimension). It comes back with its shape and dtype, each element at most a 127th of its row's largest
-    magnitude away from what it was (in bfloat16, two); 0 comes back as 0, and nothing else does. All are finite. (The
-    rows asked about lie well within what float32, float64 and bfloat16 can hold.)
+    A floating-point tensor of 64 elements or more is kept in at most one
+    byte an element and 8 bytes a row. A row lies along the last dimension.
+    The tensor comes back with its shape and dtype. Each element is off by
+    at most a 127th of its row's largest magnitude, in bfloat16 by two of
+    them. 0 comes back as 0, and no other number does. All numbers are
+    finite, and well within what their dtype can hold.
 
-    Any other tensor, and whatever lies in the memory of a parameter, is kept as it is, without a copy. If it was
-    written to in the meantime, unpack raises RuntimeError. What was saved lives no longer than the graph.
+    Any other tensor is kept as it is, without a copy, and so is whatever
+    lies in the memory of a parameter. If it was written to in the meantime,
+    unpack raises RuntimeError. No saved tensor outlives the graph.
     """
 
     def pack(t):
@@ -29,12 +32,12 @@ def hooks(parameters):
 if __name__ == "__main__":
     torch.manual_seed(0)
     net = nn.Sequential(nn.Linear(64, 64), nn.ReLU(), nn.Linear(64, 1))
-    loss, x = net(torch.ones(32, 64)).sum(), torch.ones(32, 64)
-    exact = torch.autograd.grad(loss, net[0].weight)[0]
+    x, w = torch.ones(32, 64), net[0].weight
+    (exact,) = torch.autograd.grad(net(x).sum(), w)
     try:
         with saved_tensors_hooks(*hooks(list(net.parameters()))):
             loss = net(x).sum()
-        rounded = torch.autograd.grad(loss, net[0].weight)[0]
-        print("the gradient is off by at most", (rounded - exact).abs().max().item())
+        (rounded,) = torch.autograd.grad(loss, w)
+        print("largest error:", (rounded - exact).abs().max().item())
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -1,4 +1,4 @@
-"""Write an operator in C++, and what autograd and torch.compile have to know about it."""
+"""Write an operator in C++, with its fake and its gradient."""
 
 import torch
 from torch.utils.cpp_extension import load_inline
@@ -12,24 +12,29 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 // x - by where x > by, x + by where x < -by, 0 between; NaN stays NaN.
-// x is float32 or float64, of any strides; refuse another dtype, or a negative by, with STD_TORCH_CHECK.
+// x is float32 or float64, of any strides. Refuse another dtype, and a
+// negative by, with STD_TORCH_CHECK.
 // The result is a new contiguous tensor of the same dtype.
 Tensor shrink(const Tensor& x, double by) {
   STD_TORCH_CHECK(false, "write shrink in CPP");
 }
 
-STABLE_TORCH_LIBRARY(exercise, m) { m.def("shrink(Tensor x, float by) -> Tensor"); }
-STABLE_TORCH_LIBRARY_IMPL(exercise, CPU, m) { m.impl("shrink", TORCH_BOX(&shrink)); }
+STABLE_TORCH_LIBRARY(exercise, m) {
+  m.def("shrink(Tensor x, float by) -> Tensor");
+}
+STABLE_TORCH_LIBRARY_IMPL(exercise, CPU, m) {
+  m.impl("shrink", TORCH_BOX(&shrink));
+}
 """
 
 
 def fake(x, by):
-    """A tensor like the result, with the same sizes, strides and dtype, computed without looking into x."""
+    """A tensor like the result: sizes, strides, dtype. x has no data."""
     raise NotImplementedError("write fake")
 
 
 def setup_context(ctx, inputs, output):
-    """Called after shrink with inputs = (x, by): save what backward needs."""
+    """Called after shrink with inputs = (x, by): save for backward."""
     raise NotImplementedError("write setup_context")
 
 
@@ -39,13 +44,20 @@ def backward(ctx, grad):
 
 
 def build():
-    """Compile CPP, which takes seconds, and register it all; then there is torch.ops.exercise.shrink."""
+    """Compile CPP, which takes seconds, as torch.ops.exercise.shrink."""
     if "write shrink" in CPP:
         raise NotImplementedError("write shrink in CPP")
-    flags = ["-DTORCH_TARGET_VERSION=0x020d000000000000"]  # the stable ABI of torch 2.13
-    load_inline("shrink", CPP, is_python_module=False, no_implicit_headers=True, extra_cflags=flags)
-    torch.library.register_fake("exercise::shrink", fake)
-    torch.library.register_autograd("exercise::shrink", backward, setup_context=setup_context)
+    load_inline(
+        "shrink",
+        CPP,
+        is_python_module=False,
+        no_implicit_headers=True,
+        # the stable ABI of torch 2.13
+        extra_cflags=["-DTORCH_TARGET_VERSION=0x020d000000000000"],
+    )
+    name, setup = "exercise::shrink", setup_context
+    torch.library.register_fake(name, fake)
+    torch.library.register_autograd(name, backward, setup_context=setup)
 
 
 if __name__ == "__main__":

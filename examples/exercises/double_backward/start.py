@@ -1,4 +1,4 @@
-"""Write exp(-(x / width) ** 2) as a torch.autograd.Function that can be differentiated twice."""
+"""Write exp(-(x / width) ** 2) as a Function with double backward."""
 
 import torch
 

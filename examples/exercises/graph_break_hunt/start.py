@@ -1,4 +1,4 @@
-"""Monitor breaks its graph again and again, and compiles again and again. Rewrite it: one graph, compiled once."""
+"""Monitor breaks its graph. Rewrite it: one graph, compiled once."""
 
 import re
 
@@ -7,10 +7,11 @@ from torch import nn
 
 
 class Monitor(nn.Module):
-    """Scales a batch down to the norm `limit`, damps the rows whose sum is negative, and keeps count.
+    """Scales a batch down to the norm `limit`, and keeps count.
 
-    It returns the batch and its row with the largest sum. Results, gradients and the counts, which may become
-    tensors, are to be those of this code; what it prints may go.
+    It also damps the rows whose sum is negative. It returns the batch and
+    its row with the largest sum. Keep results, gradients and counts as they
+    are in this code. The counts may become tensors; the print may go.
     """
 
     def __init__(self, limit):
@@ -38,8 +39,11 @@ class Monitor(nn.Module):
 
 if __name__ == "__main__":
     try:
-        torch.compile(Monitor(1.0), backend="eager", fullgraph=True)(torch.ones(2, 3))
+        monitor = Monitor(1.0)
+        monitor.compile(backend="eager", fullgraph=True)
+        monitor(torch.ones(2, 3))
         print("one graph")
     except torch._dynamo.exc.TorchDynamoException as error:
-        number, _, line = re.findall(r"line (\d+), in (\w+)\n +(.+)", str(error))[-1]
+        said = re.findall(r"line (\d+), in \w+\n +(.+)", str(error))
+        number, line = said[-1]
         print(f"not one graph yet, because of line {number}: {line}")

@@ -1,32 +1,44 @@
-"""Count what autograd holds for backward, then rewrite a block of a network so that it holds half of that, or less."""
+"""Count the bytes held for backward, then halve them in a block."""
 
 import torch
 
 
 def saved_bytes(run, parameters):
-    """The bytes that autograd holds for backward when run() has returned its result.
+    """The bytes held for backward when run() has returned its result.
 
-    What counts is memory: each storage once, and whole, even if a part of it was saved. Not counted are the memory
-    of the parameters, and what was saved for a result that is gone by then.
+    Memory counts: each storage once, and whole, even if only a part of it
+    was saved. The memory of the parameters does not count, and neither does
+    what was saved for a result that is gone by then.
     """
     raise NotImplementedError("write saved_bytes")
 
 
 def block(p, x):
-    """To be rewritten: the same results and gradients, at most half the bytes, and no matrix product done twice."""
+    """Rewrite this with the same results and gradients.
+
+    Hold at most half the bytes, and do no matrix product twice.
+    """
     centred = x - x.mean(-1, keepdim=True)
     h = centred / ((centred**2).mean(-1, keepdim=True) + 1e-5).sqrt()
     h = (h * p["scale"] + p["shift"]) @ p["w1"].t() + p["b1"]
-    h = 0.5 * h * (1 + torch.tanh((2 / torch.pi) ** 0.5 * (h + 0.044715 * h**3)))
+    inner = (2 / torch.pi) ** 0.5 * (h + 0.044715 * h**3)
+    h = 0.5 * h * (1 + torch.tanh(inner))
     h = h @ p["w2"].t()
     return h.exp() / h.exp().sum(-1, keepdim=True)
 
 
 if __name__ == "__main__":
-    sizes = {"scale": (32,), "shift": (32,), "w1": (128, 32), "b1": (128,), "w2": (16, 128)}
-    p = {name: torch.randn(size).mul(0.1).requires_grad_() for name, size in sizes.items()}
+    p = {
+        "scale": torch.randn(32),
+        "shift": torch.randn(32),
+        "w1": torch.randn(128, 32),
+        "b1": torch.randn(128),
+        "w2": torch.randn(16, 128),
+    }
+    p = {name: t.mul(0.1).requires_grad_() for name, t in p.items()}
     x = torch.randn(64, 32)
     try:
-        print("held for backward:", saved_bytes(lambda: block(p, x), p.values()), "bytes")
+        held = saved_bytes(lambda: block(p, x), p.values())
+        print("held for backward:", held, "bytes")
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -1,4 +1,7 @@
-"""Predict the metadata torch gives a tensor, in plain Python. A tensor is a tuple here: (sizes, strides, offset)."""
+"""Predict the metadata of a tensor, in plain Python.
+
+A tensor is a tuple here: (sizes, strides, offset).
+"""
 
 
 def fresh(sizes):
@@ -12,12 +15,18 @@ def transpose(tensor, a, b):
 
 
 def cut(tensor, dim, start, stop, step):
-    """x[start:stop:step] in dimension dim, with 0 <= start <= stop <= size and step >= 1."""
+    """x[start:stop:step] in dimension dim.
+
+    0 <= start <= stop <= size, and step >= 1.
+    """
     raise NotImplementedError("write cut")
 
 
 def expand(tensor, sizes):
-    """x.expand(sizes); sizes may be longer than x's, by sizes other than 1, and a size 1 may grow."""
+    """x.expand(sizes): a size 1 may become any size.
+
+    sizes may be longer than x's, by sizes other than 1.
+    """
     raise NotImplementedError("write expand")
 
 

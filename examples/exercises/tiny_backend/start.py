@@ -1,4 +1,4 @@
-"""Write a backend for torch.compile that turns a graph of elementwise operators into one loop of plain Python."""
+"""Write a backend for torch.compile: a graph becomes one Python loop."""
 
 import math
 
@@ -24,20 +24,24 @@ FORMULAS = {
 
 
 def source(graph):
-    """The text of a function `kernel` that computes a torch.fx.Graph with a single loop, of plain Python and math.
+    """The text of a function `kernel` that computes a torch.fx.Graph.
 
-    kernel takes one list of numbers for each placeholder, all of one length, and returns a list that has for each
-    output a list of numbers, or None where the output is None. Raise NotImplementedError for a node whose operator
-    has no formula, or that has keyword arguments.
+    The kernel is plain Python with math and has a single loop. It takes one
+    list of numbers for each placeholder, all of one length. It returns a
+    list that has for each output a list of numbers, or None where the
+    output is None. Raise NotImplementedError for a node whose operator has
+    no formula, or that has keyword arguments.
     """
     raise NotImplementedError("write source")
 
 
 def compiler(module, inputs):
-    """A function of tensors that does what a torch.fx.GraphModule does, with the kernel of its graph.
+    """A function of tensors that does what a torch.fx.GraphModule does.
 
-    The inputs here are fake: they have shapes and dtypes, and no numbers. All have one shape and one dtype, and so
-    have the results; raise NotImplementedError where the shapes differ.
+    It calls the kernel of the module's graph. The inputs here are fake:
+    they have shapes and dtypes, and no numbers. All have one shape and one
+    dtype, and so have the results. Raise NotImplementedError where the
+    shapes differ.
     """
     raise NotImplementedError("write compiler")
 
@@ -48,9 +52,12 @@ def boxed(module, inputs):
 
 if __name__ == "__main__":
     x = torch.linspace(0, 1, 5, requires_grad=True)
+    backend = aot_autograd(fw_compiler=boxed)
+    f = torch.compile(lambda x: (2 - x).sin() * math.pi, backend=backend)
     try:
-        y = torch.compile(lambda x: (2 - x).sin() * math.pi, backend=aot_autograd(fw_compiler=boxed))(x)
+        y = f(x)
         y.sum().backward()
         print(y, x.grad, sep="\n")
     except torch._dynamo.exc.BackendCompilerFailed as error:
-        print("not written yet:", str(error.inner_exception).splitlines()[0])
+        missing = str(error.inner_exception).splitlines()[0]
+        print("not written yet:", missing)

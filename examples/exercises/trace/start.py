@@ -1,13 +1,14 @@
-"""Follow a gradient from a loss to one tensor, by the backward graph alone, and say which nodes it passes."""
+"""Follow a gradient from a loss to a tensor, by the graph alone."""
 
 import torch
 from torch.autograd.graph import get_gradient_edge
 
 
 def route(loss, x):
-    """The nodes that torch.autograd.grad(loss, x) runs, each once, in an order in which they can run.
+    """The nodes that torch.autograd.grad(loss, x) runs.
 
-    The node that x comes from does not run: the gradient of x is complete when it arrives there.
+    List each once, in an order in which they can run. The node that x comes
+    from does not run: the gradient of x is complete when it arrives there.
     """
     raise NotImplementedError("write route")
 

@@ -1,11 +1,16 @@
-"""Decide, in plain Python, when view() needs no copy, and find the strides it gives. Nothing but integers is needed."""
+"""Decide when view() needs no copy, and which strides it gives.
+
+Plain Python with integers is enough.
+"""
 
 
 def view(sizes, strides, shape):
-    """x.view(shape) for an x of these sizes and strides: the new (sizes, strides).
+    """x.view(shape) for an x of these sizes and strides.
 
-    One size in `shape` may be -1: the one that makes the number of elements right. Raise ValueError
-    where torch refuses. The stride of a dimension of size 1, or of an empty tensor, may be any number.
+    Return the new (sizes, strides). One size in `shape` may be -1: the one
+    that makes the number of elements right. Raise ValueError where torch
+    refuses. The stride of a dimension of size 1, or of an empty tensor, may
+    be any number.
     """
     raise NotImplementedError("write view")
 

@@ -1,5 +1,5 @@
 # says: The decay went into the gradient
-"""Adam with L2 regularisation."""
+"""Adam with L2 regularization."""
 
 import torch
 

@@ -1,4 +1,4 @@
-# says: The larger of the two sizes
+# says: the larger of the two sizes
 """Takes the maximum."""
 
 

@@ -1,4 +1,4 @@
-# says: The break is not gone, it is out of sight
+# says: You may have thought that this removes the break
 """Wraps the difficult part into an operator."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: a transpose leaves each number where it is
+# says: a transpose leaves each element where it is
 """A transpose whose strides are those of a copy."""
 
 

@@ -1,4 +1,4 @@
-# says: A dimension of size 1 has kept its neighbours apart
+# says: A dimension of size 1 has kept its neighbors apart
 """Dimensions of size 1 count."""
 
 import math

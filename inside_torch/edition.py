@@ -1,10 +1,12 @@
-"""The edition: which torch, which Python and which settings printed the book, without importing torch."""
+"""The edition: which torch, which Python and which settings print the book. torch is never imported here."""
 
 from __future__ import annotations
 
 import functools
 import hashlib
+import importlib.metadata
 import importlib.util
+import json
 import os
 import platform
 import re
@@ -12,14 +14,31 @@ import runpy
 import shutil
 import subprocess
 import sys
-from datetime import datetime, timezone
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-CACHE = Path(os.environ.get("INSIDE_TORCH_CACHE", ROOT / ".cache")).resolve()
 
-# The interpreter that runs the blocks, and whose torch is the one the book is about.
-PYTHON = os.environ.get("INSIDE_TORCH_PYTHON", sys.executable)
+# Every variable of the environment that the book itself reads.
+VARIABLES = {
+    "CI": "`true` where a test must not skip what the machine lacks",
+    "INSIDE_TORCH_CACHE": "the folder of everything that is remembered between builds",
+    "INSIDE_TORCH_DEADLINE": "seconds that a block, or the check of an exercise, may take",
+    "INSIDE_TORCH_FRESH": "`all`: every block is tried in an interpreter of its own, as once a week",
+    "INSIDE_TORCH_SERVING": "set by the build itself while it serves: what fails is shown on its page",
+    "REPO_URL": "where the book's repository lies: links to edit, report and cite a page",
+    "SITE_URL": "where the book is published",
+    "SOURCE_DATE_EPOCH": "the time that the built files carry",
+    "TORCHINDUCTOR_CACHE_DIR": "what torch.compile has compiled",
+    "TORCH_EXTENSIONS_DIR": "C++ extensions that blocks have compiled",
+}
+
+
+def site_url() -> str:
+    """The address of the site, with a slash at its end; empty where it is not known."""
+    return os.environ.get("SITE_URL", "").rstrip("/") + "/" * bool(os.environ.get("SITE_URL"))
+
 
 # Settings that change what a block prints, each fixed for every block.
 PINNED = {
@@ -37,56 +56,108 @@ PINNED = {
     "TORCH_LOGS_FORMAT": "%(message)s",  # no time, process or line before a message
     "TZ": "UTC",
 }
-# The code that runs a block and decides what of its output is shown.
-JUDGES = ("blocks", "child", "edition", "normal", "pictures", "quiz", "runner", "server")
 # What a block sees of the environment besides.
 PASSED_ON = ("PATH", "HOME", "CC", "CXX", "LD_LIBRARY_PATH", "SYSTEMROOT")
-
-
-def block_environment() -> dict[str, str]:
-    """The whole environment of a block: what is passed on, what is pinned, and the compilers' caches."""
-    passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
-    caches = {"TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR", str(CACHE / "inductor"))}
-    return passed_on | caches | PINNED
-
-
-def extensions() -> Path:
-    """Where compiled extensions are kept, in one folder a block, named by all that can change them."""
-    return Path(os.environ.get("TORCH_EXTENSIONS_DIR", CACHE / "extensions"))
+# What an interpreter says of itself: the folder of the torch it would import, and its version.
+ASK = """\
+import importlib.util, json, platform, sys
+spec = importlib.util.find_spec("torch")
+name = f"{platform.python_implementation()} {platform.python_version()}"
+print(json.dumps([spec.origin if spec else None, sys.version, name]))
+"""
 
 
 @functools.cache
-def torch_folder() -> Path:
-    """The folder of the package torch that PYTHON would import, found without importing it.
-
-    Raises RuntimeError when torch is not installed there.
-    """
-    if sys.executable == PYTHON:
+def asked(python: str) -> tuple[Path, str, str]:
+    """The folder of torch, `sys.version` and the name of an interpreter. Raises RuntimeError where torch is missing."""
+    if python == sys.executable:
         spec = importlib.util.find_spec("torch")
-        origin = spec.origin if spec else None
+        name = f"{platform.python_implementation()} {platform.python_version()}"
+        said = [spec.origin if spec else None, sys.version, name]
     else:
-        asked = "import importlib.util; print(importlib.util.find_spec('torch').origin)"
-        origin = subprocess.run([PYTHON, "-c", asked], capture_output=True, text=True).stdout.strip()
-    if not origin:
-        raise RuntimeError(f"torch is not installed in {PYTHON}")
-    return Path(origin).parent
+        said = json.loads(subprocess.run([python, "-c", ASK], capture_output=True, text=True, check=True).stdout)
+    if not said[0]:
+        raise RuntimeError(f"torch is not installed in {python}")
+    return Path(said[0]).parent, said[1], said[2]
 
 
-@functools.cache
-def torch_version() -> tuple[str, str]:
-    """The version and the git commit of the installed torch. Source: torch/version.py."""
-    version = runpy.run_path(str(torch_folder() / "version.py"))
-    return str(version["__version__"]), version["git_version"]
+@dataclass(frozen=True)
+class Edition:
+    """An interpreter, the torch it imports, and the folder of what is remembered of both."""
 
+    python: str = sys.executable
+    cache: Path = field(default_factory=lambda: Path(os.environ.get("INSIDE_TORCH_CACHE", ROOT / ".cache")).resolve())
 
-def book_commit(root: Path = ROOT) -> tuple[str, datetime] | None:
-    """The commit of the book and its date in UTC, or None outside a git checkout."""
-    command = ["git", "-C", str(root), "log", "-1", "--format=%H %ct"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return (found[0], datetime.fromtimestamp(int(found[1]), timezone.utc)) if found else None
+    @functools.cached_property
+    def torch(self) -> Path:
+        """The folder of the package torch. Raises RuntimeError when it is not installed."""
+        return asked(self.python)[0]
+
+    @functools.cached_property
+    def python_name(self) -> str:
+        """The interpreter as `CPython 3.11.7`."""
+        return asked(self.python)[2]
+
+    @property
+    def packages(self) -> Path:
+        """The folder that has torch/, torchgen/ and what pip knows of them."""
+        return self.torch.parent
+
+    @functools.cached_property
+    def _version_file(self) -> dict:
+        return runpy.run_path(str(self.torch / "version.py"))
+
+    @property
+    def version(self) -> str:
+        """`torch.__version__`, as 2.13.0+cpu."""
+        return str(self._version_file["__version__"])
+
+    @property
+    def release(self) -> str:
+        """The version as pip and readers know it, as 2.13.0."""
+        return self.version.partition("+")[0]
+
+    @property
+    def commit(self) -> str:
+        """The commit of PyTorch that torch was built from. Source: torch/version.py."""
+        return self._version_file["git_version"]
+
+    @functools.cached_property
+    def record(self) -> str:
+        """The RECORD of the installed wheel, which lists its files; empty for a torch that pip did not install.
+
+        The name of its folder says 2.13.0 where torch says 2.13.0+cu130: it is looked up, not made.
+        """
+        found = importlib.metadata.distributions(name="torch", path=[str(self.packages)])
+        return next((text for one in found if (text := one.read_text("RECORD"))), "")
+
+    @property
+    def environment(self) -> dict[str, str]:
+        """The whole environment of a block: what is passed on, what is pinned, and the compilers' caches."""
+        passed_on = {name: os.environ[name] for name in PASSED_ON if name in os.environ}
+        caches = {"TORCHINDUCTOR_CACHE_DIR": os.environ.get("TORCHINDUCTOR_CACHE_DIR", str(self.cache / "inductor"))}
+        return passed_on | caches | PINNED
+
+    @property
+    def extensions(self) -> Path:
+        """Where compiled extensions are kept, in one folder a block, named by all that can change them."""
+        return Path(os.environ.get("TORCH_EXTENSIONS_DIR", self.cache / "extensions"))
+
+    @functools.cached_property
+    def fingerprint(self) -> str:
+        """A digest of everything outside the book that can change what a block prints."""
+        parts = [
+            self.version,
+            self.commit,
+            asked(self.python)[1],
+            str(self.packages) if self.python != sys.executable else "",
+            platform.platform(),
+            processor_flags(),
+            compiler(),
+            repr(sorted(PINNED.items())),
+            repr(sorted(path.name for path in self.packages.glob("*.dist-info"))),
+        ]
+        return hashlib.sha256("\n".join(parts).encode()).hexdigest()
 
 
 def processor_flags() -> str:
@@ -107,32 +178,11 @@ def compiler() -> str:
     return f"{os.path.realpath(found)} {stat.st_size} {stat.st_mtime_ns}"
 
 
-def hash_of_files(paths: list[Path]) -> str:
-    """One digest of the named files' contents."""
-    digest = hashlib.sha256()
-    for path in sorted(paths):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
-    return digest.hexdigest()
-
-
-def fingerprint() -> str:
-    """A digest of everything outside a block's source that can change what it prints."""
-    packages = torch_folder().parent
-    here = Path(__file__).parent
-    parts = [
-        *torch_version(),
-        sys.version,
-        str(packages) if sys.executable != PYTHON else "",
-        platform.platform(),
-        processor_flags(),
-        compiler(),
-        repr(sorted(PINNED.items())),
-        repr(sorted(path.name for path in packages.glob("*.dist-info"))),
-        hash_of_files([here / f"{name}.py" for name in JUDGES]),
-    ]
-    return hashlib.sha256("\n".join(parts).encode()).hexdigest()
-
-
-def drawing_code() -> str:
-    """A digest of the code that draws figures."""
-    return hash_of_files(list((Path(__file__).parent / "figures").rglob("*.py")))
+def book_commit(root: Path = ROOT) -> tuple[str, datetime] | None:
+    """The commit of the book and its date in UTC, or None outside a git checkout."""
+    command = ["git", "-C", str(root), "log", "-1", "--format=%H %ct"]
+    try:
+        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return (found[0], datetime.fromtimestamp(int(found[1]), UTC)) if found else None

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import ast
 import difflib
+import functools
 import re
 from dataclasses import dataclass
 
@@ -14,6 +16,16 @@ HEAD = re.compile(r"(?P<prefix>[ \t>]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)")
 MISPLACED = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]+(?:`{3,}|~{3,})[^`]*")
 LISTING = re.compile(r'python title="(examples/[\w./-]+)"')
 INCLUDE = re.compile(r'\s*--8<-- "(examples/[\w./-]+?)(?::[\w-]+)?"\s*')
+FOLD = "# ---"
+
+
+@dataclass(frozen=True)
+class Problem:
+    """Something on a page that must not be published: its line and a sentence, perhaps with details below."""
+
+    line: int
+    text: str
+    details: str = ""
 
 
 @dataclass(frozen=True)
@@ -29,25 +41,49 @@ class Fence:
         return self.info in RUN
 
     @property
+    def is_program(self) -> bool:
+        """Whether a reader sees it as a program with its output."""
+        return self.info in ("python", "quiz")
+
+    @property
+    def quiz(self) -> quiz.Quiz:
+        """The parts of a quiz."""
+        return quiz.parse(self.source)
+
+    @property
     def program(self) -> str:
         """What a fence that runs shows as its source."""
-        return quiz.parse(self.source).program if self.info == "quiz" else self.source
+        return self.quiz.program if self.info == "quiz" else self.source
+
+    @property
+    def program_line(self) -> int:
+        """The line of the page above the program's first."""
+        return self.line + (self.quiz.start if self.info == "quiz" else 0)
 
     @property
     def is_listing(self) -> bool:
         return LISTING.fullmatch(self.info) is not None
 
 
-@dataclass(frozen=True)
-class Problem:
-    """Something on a page that must not be built: its page, line and a sentence."""
-
-    page: str
-    line: int
-    text: str
-
-    def __str__(self) -> str:
-        return f"{self.page}:{self.line}: {self.text}"
+@functools.cache
+def folded(program: str) -> int:
+    """How many lines of a program are folded away: up to its line `# ---`, or else the imports that begin it."""
+    lines = program.split("\n")
+    if FOLD in lines:
+        end = lines.index(FOLD) + 1
+    else:
+        try:
+            statements = ast.parse(program).body
+        except SyntaxError:
+            return 0
+        imports = [one for one in statements if isinstance(one, ast.Import | ast.ImportFrom)]
+        leading = [one for one, first in zip(imports, statements) if one is first]
+        if not leading or leading == statements or lines[0].startswith("#"):
+            return 0
+        end = leading[-1].end_lineno
+    while end < len(lines) and not lines[end].strip():
+        end += 1
+    return end if end < len(lines) else 0
 
 
 def content(line: str, prefix: str) -> str | None:
@@ -76,7 +112,18 @@ def complaint(info: str, source: str) -> str:
     return f"a fence named `{info}` has no meaning{hint}"
 
 
-def fences(text: str, page: str) -> tuple[list[Fence], list[Problem]]:
+def problems_of(fence: Fence) -> list[Problem]:
+    """What is wrong with a fence as it is written."""
+    wrong = complaint(fence.info, fence.source)
+    found = [Problem(fence.line, wrong)] if wrong else []
+    if fence.info == "quiz":
+        found += [Problem(fence.line + at, said) for at, said in fence.quiz.problems]
+    if fence.runs and fence.program.split("\n").count(FOLD) > 1:
+        found.append(Problem(fence.line, f"a block has one fold, but this one says `{FOLD}` twice"))
+    return found
+
+
+def parse(text: str) -> tuple[list[Fence], list[Problem]]:
     """The fences of a page's Markdown in order, and the problems with them."""
     found: list[Fence] = []
     problems: list[Problem] = []
@@ -87,7 +134,7 @@ def fences(text: str, page: str) -> tuple[list[Fence], list[Problem]]:
         head = HEAD.fullmatch(lines[opened - 1])
         if not head:
             if MISPLACED.fullmatch(lines[opened - 1]):
-                problems.append(Problem(page, opened, "a fence opens on a line of its own, below its list item"))
+                problems.append(Problem(opened, "a fence opens on a line of its own, below its list item"))
             continue
         prefix, end = head["prefix"].expandtabs(4), head["fence"]
         body: list[str] = []
@@ -97,12 +144,8 @@ def fences(text: str, page: str) -> tuple[list[Fence], list[Problem]]:
                 break
             body.append(inner)
         else:
-            problems.append(Problem(page, opened, "this fence is not closed (at the same indentation)"))
+            problems.append(Problem(opened, "this fence is not closed (at the same indentation)"))
             continue
-        fence = Fence(head["info"], "\n".join(body), opened)
-        found.append(fence)
-        if wrong := complaint(fence.info, fence.source):
-            problems.append(Problem(page, opened, wrong))
-        if fence.info == "quiz":
-            problems += [Problem(page, opened + at, said) for at, said in quiz.parse(fence.source).problems]
+        found.append(Fence(head["info"], "\n".join(body), opened))
+        problems += problems_of(found[-1])
     return found, problems

@@ -9,11 +9,13 @@ miss() {
 }
 
 command -v make >/dev/null || miss "make" "sudo apt install make" "sudo dnf install make" "xcode-select --install"
-"$python" -c 'import sys; sys.exit(sys.version_info < (3, 10))' 2>/dev/null ||
-    miss "Python 3.10 or newer (looked for '$python'; another: make PYTHON=/path/to/python)" \
-        "sudo apt install python3" "sudo dnf install python3" "brew install python"
-"$python" -c 'import ensurepip, venv' 2>/dev/null ||
+if ! "$python" -c 'import sys; sys.exit(not (3, 11, 5) <= sys.version_info < (3, 14))' 2>/dev/null; then
+    found=$("$python" -V 2>&1) || found="not there"
+    miss "A Python from 3.11.5 to 3.13 ('$python' is $found; once you have one: make PYTHON=python3.13)" \
+        "sudo apt install python3.13-venv" "sudo dnf install python3.13" "brew install python@3.13"
+elif ! "$python" -c 'import ensurepip, venv' 2>/dev/null; then
     miss "Python's venv" "sudo apt install python3-venv" "sudo dnf install python3" "brew install python"
+fi
 command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null ||
     miss "a C++ compiler" "sudo apt install g++" "sudo dnf install gcc-c++" "xcode-select --install"
 exit $missing

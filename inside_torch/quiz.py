@@ -6,14 +6,11 @@ The right answer is in no file: it is what the program prints. CONTRIBUTING.md s
 from __future__ import annotations
 
 import functools
-import html
 import itertools
 import re
 from dataclasses import dataclass
 
 from markdown.extensions.toc import slugify
-
-from inside_torch.cache import digest
 
 HEAD = ("question", "section")
 PART = re.compile(r"--- *(\w+) *")
@@ -30,11 +27,6 @@ class Quiz:
     start: int
     wrong: tuple[tuple[str, str], ...]
     problems: tuple[tuple[int, str], ...]
-
-    @property
-    def in_place(self) -> str:
-        """The program with blank lines above it, so that Python counts its lines as the quiz does."""
-        return "\n" * self.start + self.program
 
     @property
     def target(self) -> tuple[str, str]:
@@ -103,49 +95,3 @@ def objection(quiz: Quiz, output: str) -> str:
         if same(text, output):
             return f"wrong answer {number} is what the program prints"
     return ""
-
-
-def prose(text: str) -> str:
-    """A sentence as HTML: text, with `code` between backticks."""
-    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
-
-
-def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> str:
-    """A quiz that reads without a script as question, answers, and a disclosure; quiz.js makes it answer.
-
-    The order of the answers is that of their digests: the same in every build, and it tells nothing.
-    """
-    name = digest(quiz.question, quiz.program)[:12]
-    answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
-    answers.append((output.strip("\n"), "<strong>Right.</strong> The program prints this.", "right"))
-    answers = sorted((digest(quiz.question, answer[0])[:12], *answer) for answer in answers)
-    options = "".join(
-        f'<li><label><input type="radio" name="{name}" value="{value}" autocomplete="off">'
-        f"<samp>{html.escape(text)}</samp></label></li>"
-        for value, text, _, _ in answers
-    )
-    reasons = "".join(f'<li class="it-{kind}">{said}</li>' for _, _, said, kind in answers)
-    page, anchor = quiz.target
-    href = html.escape(re.sub(r"\.\w+$", ".html", page) + "#" + anchor)
-    return (
-        f'<fieldset aria-describedby="hint-{name}"><legend>{prose(quiz.question)}</legend>{source_html}'
-        f'<ol class="it-options" type="A">{options}</ol>'
-        f'<p class="it-hint" id="hint-{name}">Arrow keys move, Enter answers.</p></fieldset>'
-        f'<div class="it-verdict" role="status"></div><details><summary>Predict, then open</summary>{output_html}'
-        f'<p>Explained in <a href="{href}">{prose(quiz.section.rpartition("#")[2])}</a>.</p>'
-        f'<ol type="A">{reasons}</ol></details>'
-    )
-
-
-def progress_html(page_html: str) -> str:
-    """The panel at the end of a page with quizzes; nothing for another page."""
-    count = page_html.count('<div class="it-block it-quiz"')
-    if not count:
-        return ""
-    return (
-        '<section class="it-progress" aria-label="Your progress" data-search-exclude>'
-        f"<p><strong>Your progress</strong> <output>0 of {count} right</output></p>"
-        '<p><button type="button" name="export">Export</button> <label>Import<input class="it-hidden" type="file" '
-        'accept=".json,application/json"></label> <button type="button" name="reset">Reset</button></p>'
-        "<p>It stays in this browser. Export, import and reset are for all pages.</p></section>"
-    )

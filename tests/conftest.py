@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import fcntl
+import functools
 import os
 import shutil
 import subprocess
@@ -11,7 +13,11 @@ from pathlib import Path
 
 import pytest
 
-from inside_torch import browser
+from inside_torch.book import Book
+from inside_torch.build import Build
+from inside_torch.edition import Edition
+from inside_torch.render.tables import expand
+from inside_torch.tools import browser
 
 ROOT = Path(__file__).resolve().parent.parent
 
@@ -24,7 +30,9 @@ class Site:
 
     def write(self, **pages: str) -> Site:
         for name, text in pages.items():
-            (self.folder / "docs" / f"{name}.md").write_text(text, encoding="utf-8", newline="")
+            path = self.folder / "docs" / f"{name}.md"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text, encoding="utf-8", newline="")
         return self
 
     @property
@@ -72,21 +80,41 @@ plugins:
 """
 
 
-@pytest.fixture
-def site(tmp_path: Path) -> Site:
+def small_site(tmp_path: Path) -> Site:
+    """A site without pages in an empty folder."""
     (tmp_path / "docs").mkdir()
     shutil.copytree(ROOT / "docs" / "assets", tmp_path / "docs" / "assets")
     (tmp_path / "mkdocs.yml").write_text(CONFIGURATION.format(root=ROOT))
     return Site(tmp_path)
 
 
+@pytest.fixture
+def site(tmp_path: Path) -> Site:
+    return small_site(tmp_path)
+
+
+@functools.cache
+def build() -> Build:
+    """The book as the build knows it: its pages, and what its blocks print."""
+    return Build(Edition())
+
+
+BOOK = Book.read(expand=expand)
+
+
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The real book, built strictly; returns the folder of its site."""
-    folder = tmp_path_factory.mktemp("book")
+    """The folder of the real book's site, built strictly, once for all the processes that test."""
+    shared = tmp_path_factory.getbasetemp()
+    shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
+    folder = shared / "book"
     command = [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder / "site")]
-    built = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, timeout=1800)
-    assert built.returncode == 0
+    with open(shared / "book.lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (folder / "whole").exists():
+            built = subprocess.run(command, cwd=ROOT, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"}, timeout=1800)
+            assert built.returncode == 0
+            (folder / "whole").touch()
     return folder / "site"
 
 

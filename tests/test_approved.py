@@ -11,27 +11,17 @@ import warnings
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import BOOK, ROOT, build
 
-from inside_torch import edition
-from inside_torch.approved import (
-    CITATIONS,
-    FOLDER,
-    Shown,
-    all_differences,
-    approve,
-    as_shown,
-    as_text,
-    built_pages,
-    differences,
-    is_edition,
-)
-from inside_torch.citations.__main__ import changes, cited, row
-from inside_torch.normal import RULES, normalised
+from inside_torch.approved import CITATIONS, Shown, as_shown, as_text, differences, is_edition
+from inside_torch.edition import Edition
+from inside_torch.run.normal import RULES, normalised
+from inside_torch.tools.approve import FOLDER, all_differences, approve, built_pages
+from inside_torch.tools.citations import changes, places, row
 
 
 def test_every_output_is_the_approved_one(book: Path):
-    changed = all_differences(book)
+    changed = all_differences(book, BOOK)
     if changed and not is_edition():
         warnings.warn("not the edition's Python or machine:\n" + "\n\n".join(changed), stacklevel=1)
     else:
@@ -40,7 +30,7 @@ def test_every_output_is_the_approved_one(book: Path):
 
 def test_every_citation_leads_where_it_was_approved(book: Path):
     approved = json.loads((FOLDER / CITATIONS).read_text())["citations"]
-    now = {reference: row(reference) for _, reference in cited()}
+    now = {reference: row(build().proofs, reference) for _, reference in places(BOOK)}
     assert now.keys() == approved.keys(), "make approve"
     assert changes(approved, now) == []
 
@@ -55,31 +45,31 @@ def two_pages(book: Path, tmp_path: Path) -> Path:
 
 
 def test_a_changed_output_is_named_with_page_and_line(two_pages: Path, tmp_path: Path):
-    approve(two_pages, tmp_path)
-    assert all_differences(two_pages, tmp_path) == []
+    approve(two_pages, BOOK, tmp_path)
+    assert all_differences(two_pages, BOOK, tmp_path) == []
     file = tmp_path / "tensor.md.txt"
-    file.write_text(file.read_text().replace("[100,   1,   2]", "[100,   1,   7]", 1))
-    (report,) = all_differences(two_pages, tmp_path)
+    file.write_text(file.read_text().replace("200 is in x: False", "200 is in x: True", 1))
+    (report,) = all_differences(two_pages, BOOK, tmp_path)
     line = (ROOT / "docs" / "tensor.md").read_text().split("```python")[0].count("\n") + 1
     assert report.startswith(f"docs/tensor.md:{line}: the output changed")
-    assert "-tensor([[100,   1,   7]," in report and "+tensor([[100,   1,   2]," in report
+    assert "-200 is in x: True" in report and "+200 is in x: False" in report
 
 
 def test_a_block_more_or_less_is_named(two_pages: Path, tmp_path: Path):
-    approve(two_pages, tmp_path)
+    approve(two_pages, BOOK, tmp_path)
     file = tmp_path / "index.md.txt"
     shown = as_shown(file.read_text())
     file.write_text(as_text([Shown("gone = 1", "x"), *shown[1:]]))
-    reports = all_differences(two_pages, tmp_path)
+    reports = all_differences(two_pages, BOOK, tmp_path)
     assert any("no longer there: gone = 1" in report for report in reports)
     assert any("not approved yet" in report for report in reports)
     (tmp_path / "lost.md.txt").write_text("")
-    assert "docs/lost.md: approved, but no longer a page" in all_differences(two_pages, tmp_path)
+    assert "docs/lost.md: approved, but no longer a page" in all_differences(two_pages, BOOK, tmp_path)
 
 
 def test_an_approved_file_reads_back(book: Path):
-    for page, shown in built_pages(book).items():
-        assert differences(page, as_text(shown), shown) == []
+    for src, shown in built_pages(book, BOOK).items():
+        assert list(differences(BOOK.page(src), as_shown(as_text(shown)), shown)) == []
         assert [item.source for item in as_shown(as_text(shown))] == [item.source for item in shown]
 
 
@@ -120,7 +110,7 @@ def test_the_book_is_the_same_bytes_elsewhere(book: Path, tmp_path: Path):
         "LC_ALL": "C",
         "NO_MKDOCS_2_WARNING": "1",
         "PYTHONPATH": str(ROOT),
-        "TORCHINDUCTOR_CACHE_DIR": str(edition.CACHE / "inductor"),  # all runs anew, but finds what it compiled before
+        "TORCHINDUCTOR_CACHE_DIR": str(Edition().cache / "inductor"),  # what was compiled before
         "TZ": "Asia/Tokyo",
     }
     command = [sys.executable, "-m", "mkdocs", "build", "-f", str(ROOT / "mkdocs.yml"), "-d", str(tmp_path / "site")]

@@ -90,12 +90,26 @@ def test_the_line_inside_the_block_and_the_output_so_far_are_shown(site):
     assert re.search(r"output so far:\n\s+before\n", said)
 
 
+def test_a_failure_keeps_the_end_of_stderr_where_the_cause_is(site):
+    source = "import sys\nsys.stderr.write('noise\\n' * 1000)\nraise SystemExit('the cause')"
+    said = site.write(index="# P\n\n" + fence(source)).build().stdout
+    assert "docs/index.md:3: it ended with status 1: the cause" in said
+    assert "characters before]" in said and "    the cause" in said and said.count("noise") < 400
+
+
+def test_a_listing_of_a_missing_file_is_named_with_its_line(site):
+    lost = '```python title="examples/lost.py"\n--8<-- "examples/lost.py"\n```\n'
+    built = site.write(index=f"# P\n\ntext\n\n{lost}").build()
+    assert built.returncode == 1 and "Traceback" not in built.stdout
+    assert "docs/index.md:6: this includes what is not there" in built.stdout
+
+
 @pytest.mark.parametrize(("info", "said"), UNKNOWN.items())
 def test_a_fence_without_a_meaning_stops_the_build(info, said):
-    from inside_torch.fences import fences
+    from inside_torch.fences import parse
 
-    _, problems = fences(f"# P\n\n{fence('print(1)', info)}", "docs/p.md")
-    assert [str(problem).startswith("docs/p.md:3: ") and said in problem.text for problem in problems] == [True]
+    _, problems = parse(f"# P\n\n{fence('print(1)', info)}")
+    assert [problem.line == 3 and said in problem.text for problem in problems] == [True]
 
 
 def test_fences_without_a_meaning_end_the_build_and_are_all_listed(site):

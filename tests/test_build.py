@@ -56,7 +56,7 @@ def test_a_damaged_entry_is_run_again(site: Site):
     entries[0].write_text("")
     entries[1].write_bytes(b"\xff\x00")
     changed = json.loads(entries[2].read_text())
-    entries[2].write_text(json.dumps(changed | {"output": "a lie\n"}))
+    entries[2].write_text(json.dumps(changed | {"value": "a lie\n"}))
     again = site.build()
     assert (again.returncode, blocks_to_run(again.stdout)) == (0, "3 of 4 blocks to run")
     assert "a lie" not in site.html()
@@ -124,10 +124,11 @@ def test_two_builds_at_once_make_one_right_site(site: Site):
 
 
 def test_blocks_run_without_fork_too(site: Site):
-    from inside_torch.blocks import judge
-    from inside_torch.runner import Runner
+    from inside_torch.edition import Edition
+    from inside_torch.run.blocks import judge
+    from inside_torch.run.runner import Runner
 
-    runner = Runner(forks=False, deadline=20)
+    runner = Runner(Edition(), forks=False, deadline=20)
     try:
         assert judge(runner.run("import torch\nprint(torch.ones(2))")).output == "tensor([1., 1.])\n"
         assert judge(runner.run("1 / 0")).failure == "it ended with status 1: ZeroDivisionError: division by zero"

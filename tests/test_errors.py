@@ -9,13 +9,14 @@ from functools import cache
 from itertools import pairwise
 
 import pytest
-from conftest import ROOT, fence
+from conftest import ROOT, build, fence
 
-from inside_torch import citations, edition, render
+from inside_torch import citations
 from inside_torch.citations import live
-from inside_torch.fences import Fence, fences
+from inside_torch.edition import Edition
+from inside_torch.fences import Fence, parse
 
-PAGES = ("errors.md", "errors-shapes.md")
+PAGES = ("errors.md", "errors-shapes.md", "errors-devices.md")
 FEWEST = 12
 LONG = 20  # a shorter constant of a Python function is no message
 
@@ -27,7 +28,7 @@ def on_one_line(text: str) -> str:
 def exhibits(text: str) -> dict[str, str]:
     """The sections under a heading of level three, by heading."""
     lines = text.split("\n")
-    for found in fences(text, "")[0]:
+    for found in parse(text)[0]:
         for number in range(found.line, found.line + found.source.count("\n") + 1):
             lines[number] = lines[number].replace("#", " ")
     marks = [n for n, line in enumerate(lines) if re.match("##+ ", line)] + [len(lines)]
@@ -42,18 +43,23 @@ def exhibits(text: str) -> dict[str, str]:
 @cache
 def raised_by_checks() -> dict[str, str]:
     """What each program in checks.py raises, without the place that raised it."""
-    raised = json.loads(live.output(*live.programs("check#")[0]))
+    raised = json.loads(build().proofs.wheel.output(live.programs("check#")[0]))
     return {name: on_one_line(message.split("Exception raised from ")[0]) for name, message in raised.items()}
 
 
 def texts_of(path: str, symbol: str) -> list[str]:
     """The longer string constants in a Python function that ships with torch."""
-    tree = ast.parse((edition.torch_folder().parent / path).read_text())
+    tree = ast.parse((Edition().packages / path).read_text())
     *scopes, name = symbol.split(".")
     for scope in scopes:
         tree = next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == scope)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
-    raised = [node for function in functions for node in ast.walk(function) if isinstance(node, ast.Raise | ast.Assign)]
+    raised = [
+        node
+        for function in functions
+        for node in ast.walk(function)
+        if isinstance(node, ast.Raise | ast.Assign | ast.Call)
+    ]
     constants = [node.value for one in raised for node in ast.walk(one) if isinstance(node, ast.Constant)]
     return [on_one_line(one) for one in constants if isinstance(one, str) and len(one) >= LONG]
 
@@ -70,19 +76,19 @@ def proven(reference: str, said: str) -> str:
 
 
 def shown(block: Fence) -> str:
-    result = render.blocks().result(block.info, block.source)
+    result = build().result(block)
     assert not result.failed, result.failure
     return on_one_line(result.output)
 
 
 def look(heading: str, text: str) -> tuple[str, list[str]]:
     """The message of an exhibit, and what the exhibit lacks."""
-    blocks = [found for found in fences(text, "")[0] if found.info == "python"]
+    blocks = [found for found in parse(text)[0] if found.info == "python"]
     raising = [block for block in blocks if "except " in block.source]
     if not raising:
         return "", ["raises nothing"]
     said = " ".join(map(shown, raising))
-    messages = [message for _, one in citations.references(text) if (message := proven(one, said))]
+    messages = [message for _, one in citations.references(text, parse(text)[0]) if (message := proven(one, said))]
     missing = [] if messages else ["no citation proves the line of a message that is shown whole"]
     pieces = [piece.strip().lower() for piece in heading.split("…") if piece.strip()]
     if not all(piece in said.lower() for piece in pieces):

@@ -6,14 +6,13 @@ import re
 from pathlib import Path
 
 from bs4 import BeautifulSoup
-from conftest import ROOT
-from test_pages import SOFT
+from conftest import BOOK, ROOT
 
-from inside_torch import gallery
-from inside_torch.fences import fences
+from inside_torch.render import tables
+from inside_torch.rules import SOFT
 
 README = (ROOT / "examples" / "README.md").read_text()
-FOUND = gallery.examples()
+FOUND = tables.examples({page.src: page.text for page in BOOK.pages if "gallery" not in page.src})
 
 
 def without_markers(source: str) -> str:
@@ -36,22 +35,21 @@ def test_every_example_has_a_topic_a_thesis_and_an_output():
 
 def test_the_readme_begins_with_a_table_of_its_sections():
     topics: dict[str, list[str]] = {}
-    for name, (topic, _) in gallery.sections(README).items():
+    for name, (topic, _) in tables.sections(README).items():
         topics.setdefault(topic, []).append(name.removesuffix(".py"))
     assert linked(README) == topics
 
 
 def test_the_gallery_has_no_problem_and_lists_every_example():
-    page = gallery.expanded((ROOT / "docs" / "gallery.md").read_text())
-    found, problems = fences(page, "gallery.md")
-    assert not problems
-    assert [f.source for f in found if "--8<--" in f.source] == [f'--8<-- "examples/{e.name}"' for e in FOUND]
+    page = BOOK.page("reference/gallery.md")
+    assert not page.problems
+    assert [f.source for f in page.fences if "--8<--" in f.source] == [f'--8<-- "examples/{e.name}"' for e in FOUND]
 
 
 def test_a_reader_sees_thesis_chapters_program_and_output(book: Path):
-    article = BeautifulSoup((book / "gallery.html").read_text(encoding="utf-8"), "html.parser").article
+    article = BeautifulSoup((book / "reference" / "gallery.html").read_text(encoding="utf-8"), "html.parser").article
     said = [p.get_text() for p in article.select("h3 + p")]
-    closed = article.select("details")
+    closed = article.select("details:not(.it-about details)")
     assert len(said) == len(closed) == len(FOUND)
     for example, paragraph, details in zip(FOUND, said, closed):
         assert paragraph.startswith(example.thesis)
@@ -61,7 +59,7 @@ def test_a_reader_sees_thesis_chapters_program_and_output(book: Path):
         assert listing.strip() == without_markers(source).strip(), example.name
         assert [text.strip("\n") for text in printed] == [example.printed.strip("\n")], example.name
     (tensor,) = [p for p in article.select("h3 + p") if "flat list" in p.get_text()]
-    assert {"tensor.html"} <= {link["href"] for link in tensor.select("a")}
+    assert {"../tensor.html"} <= {link["href"] for link in tensor.select("a")}
 
 
 SMALL = """\
@@ -89,16 +87,14 @@ python examples/a.py
 
 
 def test_the_parts_of_a_readme(tmp_path: Path):
-    assert gallery.sections(SMALL) == {"a.py": ("One", "## not a heading\n"), "b.py": ("", "")}
+    assert tables.sections(SMALL) == {"a.py": ("One", "## not a heading\n"), "b.py": ("", "")}
     assert linked(SMALL) == {"One": ["a"]}
     (tmp_path / "examples").mkdir()
-    (tmp_path / "docs").mkdir()
     (tmp_path / "examples" / "README.md").write_text(SMALL)
     (tmp_path / "examples" / "a.py").write_text('"""x_1 *is* <b>.\n\nMore.\n"""\n')
     (tmp_path / "examples" / "c.py").write_text("x = 1\n")
-    (tmp_path / "docs" / "t.md").write_text('# A title\n\n```python title="examples/a.py"\n```\n')
-    a, c = gallery.examples(tmp_path)
-    assert a == gallery.Example("a.py", "One", "x_1 *is* <b>.", "## not a heading\n", (("A title", "t.md"),))
-    assert c == gallery.Example("c.py", "", "", "", ())
-    text = gallery.markdown([a, c])
-    assert r"x\_1 \*is\* &lt;b&gt;. Shown in [A title](t.md)." in text and "## More" in text
+    a, c = tables.examples({"t.md": '# A title\n\n```python title="examples/a.py"\n```\n'}, tmp_path)
+    assert a == tables.Example("a.py", "One", "x_1 *is* <b>.", "## not a heading\n", (("A title", "t.md"),))
+    assert c == tables.Example("c.py", "", "", "", ())
+    text = tables.markdown([a, c], "reference")
+    assert r"x\_1 \*is\* &lt;b&gt;. Shown in [A title](../t.md)." in text and "## More" in text

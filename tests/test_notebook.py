@@ -9,8 +9,7 @@ from conftest import CONFIGURATION, ROOT, Site
 NOTEBOOK = """\
   mkdocs-jupyter:
     include: ["tour.py"]
-    execute: true
-    allow_errors: false
+    execute: false
 """
 
 
@@ -32,16 +31,16 @@ def test_a_notebook_is_executed_and_slim(site: Site):
 
 def test_a_failing_cell_fails_the_build(site: Site):
     built = with_notebook(site, "# %% [markdown]\n# # Tour\n\n# %%\nprint('so far')\n1 / 0\n").build()
-    assert built.returncode != 0
-    assert "ZeroDivisionError" in built.stdout
+    assert built.returncode == 1
+    assert "docs/tour.py:6: it ended with status 1: ZeroDivisionError: division by zero" in built.stdout
+    assert "so far" in built.stdout
 
 
 def test_a_cell_that_warns_fails_the_build(site: Site):
     cell = "import warnings\nwarnings.warn('old', DeprecationWarning)"
     built = with_notebook(site, f"# %% [markdown]\n# # Tour\n\n# %%\n{cell}\n").build()
     assert built.returncode == 1
-    assert "docs/tour.py:1: a cell put out application/vnd.jupyter.stderr" in built.stdout
-    assert "DeprecationWarning: old" in built.stdout
+    assert "docs/tour.py:6: it wrote to stderr: block.py:6: DeprecationWarning: old" in built.stdout
 
 
 def test_two_clean_builds_of_a_notebook_are_the_same_bytes(site: Site):

@@ -1,99 +1,225 @@
-"""Whoever copies a block into a file gets what the page shows: every block runs in a fresh, plain Python, in
-default settings, and prints its output. So do the notebooks and scripts that a reader takes along."""
+"""Whoever copies a block into a file gets what the page shows: every block runs in a plain Python, in default
+settings, and prints its output. So does every notebook that a reader takes along.
+
+Most run as forks of a server that has torch imported and nothing of ours; a probe shows in what such a fork differs
+from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest."""
 
 from __future__ import annotations
 
+import functools
+import json
 import os
 import re
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
+from datetime import date
 from pathlib import Path
 
+import nbformat
 import pytest
-from conftest import ROOT, Site, fence
+from conftest import BOOK, ROOT, Site, build, fence
 
-from inside_torch import edition, render
-from inside_torch.cache import Cache, digest
-from inside_torch.fences import fences
-from inside_torch.normal import normalised
-from inside_torch.takeaway import PROCESS_WIDE
+from inside_torch.book import Page
+from inside_torch.edition import PINNED, Edition
+from inside_torch.fences import Fence
+from inside_torch.run.blocks import usable_cores
+from inside_torch.run.cache import Cache, digest
+from inside_torch.run.needs import needs
+from inside_torch.run.normal import normalised, without_notices
+from inside_torch.run.runner import Runner
+from inside_torch.take.files import file_names
+from inside_torch.take.notebook import PICTURE
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = [page for page in BOOK.pages if page.programs]
+EDITION = Edition()
 # Compiled code is kept between runs, apart from that of the build, whose settings are others.
-DEFAULTS = {name: value for name, value in os.environ.items() if name not in edition.PINNED} | {
-    "TORCHINDUCTOR_CACHE_DIR": str(edition.CACHE / "plain-inductor"),
-    "TORCH_EXTENSIONS_DIR": str(edition.CACHE / "plain-extensions"),
+DEFAULTS = {name: value for name, value in os.environ.items() if name not in PINNED} | {
+    "TORCHINDUCTOR_CACHE_DIR": str(EDITION.cache / "plain-inductor"),
+    "TORCH_EXTENSIONS_DIR": str(EDITION.cache / "plain-extensions"),
 }
-RIGHT = Cache(edition.CACHE / "plain")
+RIGHT = Cache(EDITION, "plain", "run")
+EVERYTHING = os.environ.get("INSIDE_TORCH_FRESH") == "all"  # the weekly workflow
 
 
-# The profiler notes its start and stop on stderr, with the time; the build has it silenced.
-PROFILER = re.compile(r"^USDT:.*ActivityProfiler.*profiler_(?:start|stop)\n", re.M)
-
-
-def printed(source: str, folder: Path) -> str:
-    """What a program prints when a reader runs it: its errors, too."""
+def fresh(source: str, folder: Path) -> str:
+    """What a program prints in an interpreter of its own: its errors, too."""
+    folder.mkdir(exist_ok=True)
     path = folder / "block.py"
     path.write_text(source + "\n", encoding="utf-8")
-    command = [edition.PYTHON, path.name]
+    command = [EDITION.python, path.name]
     ran = subprocess.run(command, cwd=folder, env=DEFAULTS, capture_output=True, text=True, timeout=300)
-    return normalised(ran.stdout + PROFILER.sub("", ran.stderr))
+    return normalised(ran.stdout + without_notices(ran.stderr))
 
 
-def difference(source: str, shown: str, folder: Path) -> str:
+@functools.cache
+def plain() -> Runner:
+    """A server in default settings."""
+    return Runner(EDITION, environment=DEFAULTS)
+
+
+def forked(source: str, folder: Path) -> str:
+    """What a program prints in a fork of a plain Python that has imported torch: its errors, too."""
+    extensions = EDITION.cache / "plain-extensions" / digest(source)[:16]
+    outcome = plain().run(source, full=True, extensions=extensions)
+    return normalised(outcome.stdout.decode() + without_notices(outcome.stderr.decode()))
+
+
+@functools.cache
+def sources_on_main() -> set[str]:
+    """The programs of the book on main, where git knows it; none elsewhere."""
+    for main in ("origin/main", "main"):
+        names = subprocess.run(["git", "ls-tree", "-r", "--name-only", main, "docs"], cwd=ROOT, capture_output=True)
+        if not names.returncode:
+            pages = [name for name in names.stdout.decode().split() if name.endswith(".md")]
+            texts = [subprocess.run(["git", "show", f"{main}:{name}"], cwd=ROOT, capture_output=True) for name in pages]
+            return {one.program for text in texts for one in Page(ROOT, "p.md", "p.md", text.stdout.decode()).programs}
+    return set()
+
+
+def wants_fresh(page: Page, block: Fence) -> bool:
+    """Whether a block runs in an interpreter of its own: the first of a page, what changed, each in its turn."""
+    turn = int(digest(block.program)[:8], 16) % 16 == date.today().toordinal() % 16
+    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_on_main()
+
+
+def difference(block: Fence, shown: str, run, folder: Path) -> str:
     """Where a plain run departs from what the page shows; empty when it does not. Agreement is remembered."""
-    key = digest(source, shown, render.blocks().fingerprint)
-    if RIGHT.get(key) is not None:
+    if RIGHT.get(run.__name__, block.program, shown):
         return ""
-    folder.mkdir()
-    found = printed(source, folder)
+    found = run(block.program, folder)
     if found == shown:
-        RIGHT.put(key, "")
+        RIGHT.put(True, run.__name__, block.program, shown)
         return ""
     return f"plain Python prints:\n{found}\nand the page shows:\n{shown}"
 
 
-def differences(page: Path, folder: Path) -> list[str]:
-    """The blocks and quizzes of a page that do not print in plain Python what the page shows. Those that the page's
-    script runs in an interpreter of their own are run by the test of that script, below."""
-    found = [one for one in fences(page.read_text(), page.name)[0] if one.info in ("python", "quiz")]
-    found = [one for one in found if not PROCESS_WIDE.search(one.program)]
-    shown = [render.blocks().result(one.info, one.source).output for one in found]
-    said = [difference(one.program, text, folder / str(one.line)) for one, text in zip(found, shown)]
-    return [f"{page.name}:{one.line}: {text}" for one, text in zip(found, said) if text]
+def differences(page: Page, folder: Path) -> list[str]:
+    """The blocks and quizzes of a page that do not print in plain Python what the page shows."""
+
+    def said(block: Fence) -> str:
+        run = fresh if wants_fresh(page, block) else forked
+        return difference(block, build().result(block).output, run, folder / str(block.line))
+
+    with ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
+        found = list(pool.map(said, page.programs))
+    return [f"{page.name}:{block.line}: {text}" for block, text in zip(page.programs, found) if text]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
-def test_every_block_prints_in_plain_python_what_its_page_shows(page: Path, tmp_path: Path):
+def test_every_block_prints_in_plain_python_what_its_page_shows(page: Page, tmp_path: Path):
     assert differences(page, tmp_path) == []
 
 
-def test_a_block_that_leans_on_our_settings_is_noticed(tmp_path: Path):
-    leaning = "import os\n\nprint(os.environ.get('OMP_NUM_THREADS'))"
-    (tmp_path / "p.md").write_text(f"# P\n\n{fence(leaning)}")
-    (said,) = differences(tmp_path / "p.md", tmp_path)
-    assert said == "p.md:3: plain Python prints:\nNone\n\nand the page shows:\n1\n"
+LEANING = "import os\n\nprint(os.environ.get('OMP_NUM_THREADS'))"
+
+
+@pytest.mark.parametrize("run", [fresh, forked])
+def test_a_block_that_leans_on_our_settings_is_noticed(run, tmp_path: Path):
+    block = Fence("python", LEANING, 3)
+    said = difference(block, build().result(block).output, run, tmp_path)
+    assert said == "plain Python prints:\nNone\n\nand the page shows:\n1\n"
+
+
+def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
+    page = Page(ROOT, "p.md", "p.md", "\n".join(fence(f"print({n})") for n in range(3)))
+    assert all(wants_fresh(page, block) for block in page.programs), "none of them is on main"
+    old = next(page for page in BOOK.pages if len(page.programs) > 20)
+    chosen = [block for block in old.programs if wants_fresh(old, block)]
+    assert old.programs[0] in chosen
+
+
+# What a program may find out about the process that it runs in.
+PROBE = """
+import gc, json, locale, logging, os, random, signal, sys, threading, warnings
+import numpy, torch
+
+state = {
+    "flags": list(sys.flags), "warnoptions": sys.warnoptions, "path": sys.path[1:], "argv": sys.argv,
+    "hooks": [sys.excepthook is sys.__excepthook__, sys.displayhook is sys.__displayhook__, sys.gettrace() is None],
+    "streams": [[one.encoding, one.errors, one.isatty()] for one in (sys.stdin, sys.stdout, sys.stderr)],
+    "main": sorted(vars(sys.modules["__main__"])), "name": __name__,
+    "environment": {name: value for name, value in os.environ.items() if name not in ("TMPDIR", "LINES", "COLUMNS")},
+    "filters": [[one[0], str(one[1]), one[2].__name__, str(one[3]), one[4]] for one in warnings.filters],
+    "signals": [str(signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)],
+    "threads": threading.active_count(), "tasks": len(os.listdir("/proc/self/task")),
+    "gc": [gc.isenabled(), gc.get_threshold()],
+    "handlers": [len(logging.getLogger().handlers), logging.getLogger().level],
+    "locale": locale.setlocale(locale.LC_ALL), "recursion": sys.getrecursionlimit(),
+    "seed": torch.initial_seed(),
+    "torch": [torch.get_num_threads(), torch.get_num_interop_threads(),
+              str(torch.get_default_dtype()), str(torch.get_default_device()),
+              torch.is_grad_enabled(), torch.are_deterministic_algorithms_enabled(),
+              torch.backends.cpu.get_cpu_capability(), torch.get_float32_matmul_precision()],
+    "ours": sorted(name for name in sys.modules if name.startswith("inside_torch")),
+    "descriptors": sorted(os.listdir("/proc/self/fd"))[:3],
+}
+compilers = {}
+if "torch._dynamo" in sys.modules:
+    from torch._dynamo import convert_frame, utils
+    counters = {name: dict(counts) for name, counts in utils.counters.items() if counts}
+    compilers = {"frames": convert_frame.FRAME_COUNTER, "counters": counters}
+print(json.dumps([state, sorted(sys.modules), compilers]))
+"""
+# In what a fork differs from a fresh interpreter, and why no block of the book can tell.
+LEFT = {
+    "filters": "sympy, which torch's compilers import, adds one for its own deprecations",
+    "path": "setuptools, which they import, appends a folder of its own",
+    "tasks": "the threads of BLAS do not survive a fork; it starts them when it needs them",
+    "seed": "it is drawn when torch is imported; two servers and two interpreters never share one",
+    "environment": "TORCH_EXTENSIONS_DIR names a folder for each block",
+}
+
+
+def test_a_fork_differs_from_a_fresh_interpreter_in_what_is_listed_and_nothing_else(tmp_path: Path):
+    (ours, ours_modules, compilers), (theirs, modules, _) = (
+        json.loads(run(PROBE, tmp_path / run.__name__)) for run in (forked, fresh)
+    )
+    different = {name for name in ours if ours[name] != theirs[name]}
+    assert different - LEFT.keys() == set(), [(name, ours[name], theirs[name]) for name in sorted(different)]
+    assert set(modules) <= set(ours_modules), "a fork has more modules, never fewer"
+    assert ours["ours"] == [], "and none of the book's"
+    assert not any(compilers.values()), "no compilation has been counted"
+
+
+COMPILES = """
+import os, sys
+import torch
+
+before = set(sys.modules)
+
+
+@torch.compile
+def f(x, w):
+    return ((x @ w).relu() * 2).sum()
+
+
+x, w = torch.ones(3, 3), torch.ones(3, 3, requires_grad=True)
+optimizer = torch.optim.AdamW([w])
+f(x, w).backward()
+optimizer.step()
+print(len(os.listdir(f"/proc/{os.getppid()}/task")))
+print(*sorted(set(sys.modules) - before), sep="\\n")
+"""
+
+
+def test_what_a_compile_imports_is_preloaded_in_a_server_of_one_thread(tmp_path: Path):
+    threads, *imported = forked(COMPILES, tmp_path).split()
+    assert threads == "1"
+    assert [name for name in imported if not re.search(r"\.kernel$|\.compile_tasks\.", name)] == [], "add it to COMPILE"
 
 
 # What a reader takes along.
 
 
-def script_output(script: Path, folder: Path) -> str:
-    ran = subprocess.run(
-        [sys.executable, str(script)], cwd=folder, env=DEFAULTS, capture_output=True, text=True, timeout=900
-    )
-    return ran.stdout + PROFILER.sub("", ran.stderr)
-
-
 def outputs(notebook) -> list[str]:
     """What each code cell printed, its warnings, too, but for the first, which installs torch."""
     cells = [cell for cell in notebook.cells[1:] if cell.cell_type == "code"]
-    return [PROFILER.sub("", "".join(one.get("text", str(one)) for one in cell.outputs)) for cell in cells]
+    return [without_notices("".join(one.get("text", str(one)) for one in cell.outputs)) for cell in cells]
 
 
-def run_again(path: Path, folder: Path):
+def kernel_run(path: Path, folder: Path):
     """A notebook as written, and as it comes out of a kernel of its own."""
-    import nbformat
     from nbclient import NotebookClient
 
     written, run = nbformat.read(path, 4), nbformat.read(path, 4)
@@ -102,63 +228,79 @@ def run_again(path: Path, folder: Path):
     return written, run
 
 
-NAMES = [path.stem for path in [*PAGES, ROOT / "docs" / "tour.py"]]
+MARK = "-- next cell --"
 
 
-def with_known_outputs(script: str, run) -> str:
-    """The script of a page with each call of `run_alone` replaced by what the same call printed in the notebook: it
-    need not run such a program a second time. A call that stands in one of the two only is an error."""
-    cells = [cell.source for cell in run.cells[1:] if cell.cell_type == "code"]
-    for call, text in zip(cells, outputs(run)):
-        if call.startswith("run_alone("):
-            assert call in script
-            script = script.replace(call, f"print({text!r}, end='')")
-    assert "\nrun_alone(" not in script
-    return script
+def fork_run(notebook, folder: Path, run=forked) -> list[str | None]:
+    """What the code cells print one after another in one fork; None for those that start an interpreter of their own,
+    whose programs are run above."""
+    cells = [cell for cell in notebook.cells[1:] if cell.cell_type == "code"]
+    shared = [one for one in cells if not one.source.startswith("run_alone(")]
+    printed = run("\n".join(f"print({MARK!r})\n{one.source}" for one in shared), folder).split(f"{MARK}\n")[1:]
+    found = iter(printed)
+    return [None if one not in shared else next(found, "") for one in cells]
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_the_notebook_and_the_script_of_a_page_print_what_they_show(book: Path, tmp_path: Path, name, monkeypatch):
-    notebook, script = book / f"inside-{name}.ipynb", book / f"inside-{name}.py"
-    key = digest(notebook.read_text(), script.read_text(), render.blocks().fingerprint)
-    if RIGHT.get(key) is not None:
+def shown(page: Page, notebook) -> list[str]:
+    """What the page shows for each code cell of its notebook, which keeps the answers of quizzes to itself."""
+    if page.kind == "notebook":
+        return outputs(notebook)
+    printed = [build().result(block).output for block in page.programs]
+    return [""] * (len(outputs(notebook)) - len(printed)) + printed
+
+
+STEMS = [page.stem for page in BOOK.pages]
+BY_STEM = {page.stem: page for page in BOOK.pages}
+KERNELS = {"tour", "footguns"}  # the notebook of the book, and a page whose cells run in both ways
+
+
+@pytest.mark.parametrize("name", STEMS)
+def test_the_notebook_of_a_page_prints_what_it_shows(book: Path, tmp_path: Path, name, monkeypatch):
+    path = book / file_names(name)["notebook"]
+    written = nbformat.read(path, 4)
+    right = shown(BY_STEM[name], written)
+    if RIGHT.get("notebook", path.read_text(), *right):
         return
-    for setting in edition.PINNED:
-        monkeypatch.delenv(setting, raising=False)
-    for setting in ("TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR"):
-        monkeypatch.setenv(setting, DEFAULTS[setting])
-    here, there = tmp_path / "script", tmp_path / "notebook"
-    here.mkdir()
-    there.mkdir()
-    written, run = run_again(notebook, there)
-    assert [normalised(one) for one in outputs(run)] == outputs(written)
-    (here / script.name).write_text(with_known_outputs(script.read_text(), run))
-    assert normalised(script_output(here / script.name, here)) == "".join(outputs(written))
-    RIGHT.put(key, "")
+    if name in KERNELS:
+        for setting in PINNED:
+            monkeypatch.delenv(setting, raising=False)
+        for setting in ("TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR"):
+            monkeypatch.setenv(setting, DEFAULTS[setting])
+        found = [normalised(one) for one in outputs(kernel_run(path, tmp_path)[1])]
+    else:
+        found = fork_run(written, tmp_path)
+    assert [of_page if of_cell is None else of_cell for of_cell, of_page in zip(found, right)] == right
+    RIGHT.put(True, "notebook", path.read_text(), *right)
 
 
-@pytest.mark.parametrize("name", NAMES)
-def test_a_notebook_installs_torch_and_shows_what_its_page_does(book: Path, name):
-    import nbformat
+def test_a_cell_that_prints_something_else_is_noticed(tmp_path: Path):
+    cells = [nbformat.v4.new_code_cell(source) for source in ("%pip", "x = 1", "print(x + 1)", "print(undefined)")]
+    found = fork_run(nbformat.v4.new_notebook(cells=cells), tmp_path)
+    assert found[:2] == ["", "2\n"] and "NameError: name 'undefined' is not defined" in found[2]
 
-    written = nbformat.read(book / f"inside-{name}.ipynb", 4)
-    assert f"torch=={edition.torch_version()[0].partition('+')[0]}" in written.cells[0].source
-    page = ROOT / "docs" / f"{name}.md"
-    if page.exists():
-        blocks = [one for one in fences(page.read_text(), name)[0] if one.info in ("python", "quiz")]
-        shown = [render.blocks().result(one.info, one.source).output for one in blocks]
-        assert [text for text in outputs(written) if text] == [text for text in shown if text]
+
+@pytest.mark.parametrize("name", STEMS)
+def test_a_notebook_installs_torch_and_its_script_has_the_same_cells(book: Path, name):
+    import jupytext
+
+    names = file_names(name)
+    written = nbformat.read(book / names["notebook"], 4)
+    assert f"torch=={EDITION.release}" in written.cells[0].source
+    script = jupytext.read(book / names["script"])
+    assert [cell.source for cell in script.cells] == [PICTURE.sub("", cell.source) for cell in written.cells]
+    if (page := BY_STEM[name]).kind != "notebook":
+        blocks = [build().result(block).output for block in page.programs if block.info == "python"]
+        assert [text for text in outputs(written) if text] == [text for text in blocks if text]
 
 
 def test_each_page_as_markdown_holds_its_outputs_and_is_listed(book: Path):
     listed = re.findall(r"^- \[.+?\]\((\S+)\): \S", (book / "llms.txt").read_text(), re.M)
-    assert sorted(listed) == sorted(f"{name}.md" for name in NAMES)
-    for page in PAGES:
-        text = (book / page.name).read_text()
+    assert sorted(listed) == sorted(f"{name}.md" for name in STEMS)
+    for page in BOOK.of_kind("chapter", "exercise", "other"):
+        text = (book / page.src).read_text()
         assert "](src:" not in text and "--8<--" not in text and "```figure" not in text
-        for one in fences(page.read_text(), page.name)[0]:
-            if one.info in ("python", "quiz"):
-                assert render.blocks().result(one.info, one.source).output.rstrip() in text, f"{page.name}:{one.line}"
+        for block in page.programs:
+            assert build().result(block).output.rstrip() in text, f"{page.name}:{block.line}"
 
 
 HARD = """# P
@@ -185,10 +327,17 @@ print('''three''')
 """
 
 
+def script_output(script: Path, folder: Path) -> str:
+    command = [sys.executable, str(script)]
+    ran = subprocess.run(command, cwd=folder, env=DEFAULTS, capture_output=True, text=True, timeout=900)
+    return ran.stdout + without_notices(ran.stderr)
+
+
 def test_a_block_that_changes_the_process_gets_one_of_its_own(site: Site, tmp_path: Path):
     built = site.write(index=HARD).build(REPO_URL="https://github.com/someone/book", SITE_URL="https://a.example/")
     assert built.returncode == 0, built.stdout
-    written, run = run_again(site.folder / "site" / "inside-index.ipynb", tmp_path)
+    assert needs("torch.set_default_dtype(torch.float64)").alone
+    written, run = kernel_run(site.folder / "site" / "inside-index.ipynb", tmp_path)
     assert outputs(run) == outputs(written) == ["", "```\n", "torch.float64\n", "torch.float32\nthree\n"]
     assert script_output(site.folder / "site" / "inside-index.py", tmp_path) == "".join(outputs(written))
     assert "````text\n```\n````" in (site.folder / "site" / "index.md").read_text()
@@ -209,6 +358,6 @@ torch.set_default_dtype(torch.float64)
 def test_what_a_block_of_its_own_warns_of_is_noticed(site: Site, tmp_path: Path):
     built = site.write(index=f"# P\n\n{fence(WARNS)}").build()
     assert built.returncode == 0, built.stdout
-    written, run = run_again(site.folder / "site" / "inside-index.ipynb", tmp_path)
+    written, run = kernel_run(site.folder / "site" / "inside-index.ipynb", tmp_path)
     assert (outputs(written), outputs(run)) == (["", ""], ["", "oh\n"])
     assert script_output(site.folder / "site" / "inside-index.py", tmp_path) == "oh\n"

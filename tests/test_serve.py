@@ -52,7 +52,7 @@ def fork_servers(parent: int) -> list[str]:
     for folder in Path("/proc").glob("[0-9]*"):
         try:
             started_by = int((folder / "stat").read_text().rpartition(")")[2].split()[1])
-            if started_by == parent and b"inside_torch.server" in (folder / "cmdline").read_bytes():
+            if started_by == parent and b"inside_torch.run.server" in (folder / "cmdline").read_bytes():
                 found.append(folder.name)
         except OSError:
             continue
@@ -68,9 +68,13 @@ def test_serve_shows_failures_and_recovers(site: Site, served):
     broken = page_with("it-failure")
     assert "ZeroDivisionError" in broken
     assert "half" in broken
+    assert "docs/index.md:3: it ended with status 1" in broken and "line 5, in &lt;module&gt;" in broken
     assert "docs/index.md:3: it ended with status 1: ZeroDivisionError" in terminal()
     site.write(index="# P\n\n" + fence("print('odd')", "Python"))
     assert "docs/index.md:3: a fence named `Python`" in page_with("has no meaning")
     site.write(index="# P\n\n" + fence("print('mended')"))
     assert "it-failure" not in page_with("<samp>mended</samp>")
+    site.write(index="# P\n\nIt is simply so.\n")
+    advised = page_with("docs/index.md:3: says `simply`\n  voice: ")
+    assert "it-advice" in advised and "it-failure" not in advised and "simply" not in terminal()
     assert fork_servers(pid) == before, "one fork server serves every rebuild"

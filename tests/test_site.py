@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import functools
-import html
-import json
 import re
 from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import ROOT
+from conftest import BOOK, ROOT, Site, fence
 
-from inside_torch import dressing, edition, search_index
-from inside_torch.fences import fences
+from inside_torch.book import Page
+from inside_torch.edition import Edition
+from inside_torch.render import page as dressing
+from inside_torch.render import search
+from inside_torch.render.about import Imprint
+from inside_torch.take.files import file_names
 
-PAGES = sorted((ROOT / "docs").glob("*.md"))
+PAGES = BOOK.of_kind("chapter", "exercise", "other")
 
 
 @functools.cache
@@ -37,10 +39,10 @@ def test_no_page_asks_another_host_for_anything(book: Path):
 
 
 def test_every_page_says_what_printed_it(book: Path):
-    version, commit = edition.torch_version()
-    for path in book.rglob("*.html"):
+    edition = Edition()
+    for path in [book / "404.html", *(book / page.url for page in BOOK.pages)]:
         stamp = soup(path).select_one(".md-copyright").get_text()
-        assert f"torch {version} ({commit[:10]})" in stamp, path.name
+        assert f"torch {edition.version} ({edition.commit[:10]})" in stamp, path.name
         assert re.search(r"C?Python \d+\.\d+\.\d+", stamp)
         assert re.search(r"book [0-9a-f]{10} of \d{4}-\d\d-\d\d \d\d:\d\d UTC", stamp), (
             "the tests run in a git checkout"
@@ -48,23 +50,22 @@ def test_every_page_says_what_printed_it(book: Path):
 
 
 def test_what_the_copy_button_takes_is_the_block(book: Path):
-    for path in PAGES:
-        found, _ = fences(path.read_text(), path.name)
-        sources = [fence.program.rstrip() for fence in found if fence.info in ("python", "quiz")]
-        blocks = soup(book / f"{path.stem}.html").select(".it-block .highlight code")
-        assert [block.get_text().rstrip() for block in blocks] == sources, path.name
+    for page in PAGES:
+        blocks = soup(book / page.url).select(".it-block:has(.highlight)")
+        taken = ["".join(code.get_text() for code in block.select(".highlight code")) for block in blocks]
+        assert [text.removesuffix("\n") for text in taken] == [one.program for one in page.programs], page.name
 
 
 def test_what_stands_under_a_block_is_what_it_prints(book: Path):
-    from inside_torch.blocks import MODULES, judge, turn
-    from inside_torch.runner import Runner
+    from inside_torch.run.blocks import judge
+    from inside_torch.run.runner import Runner
 
-    runner = Runner()
+    runner = Runner(Edition())
     try:
-        for path in PAGES:
-            for block in soup(book / f"{path.stem}.html").select(".it-block:has(> .highlight)")[:3]:
-                source = block.select_one("code").get_text()
-                printed = judge(runner.run(source, modules=MODULES[turn(source)]))
+        for page in PAGES:
+            for block in soup(book / page.url).select(".it-block:has(> .highlight)")[:3]:
+                source = "".join(code.get_text() for code in block.select(".highlight code"))
+                printed = judge(runner.run(source, full=True))
                 assert not printed.failed
                 shown = block.select_one(".it-output samp")
                 assert (shown.get_text() if shown else "") == printed.output.rstrip("\n")
@@ -78,22 +79,11 @@ def test_every_figure_has_a_title_a_description_and_its_data(book: Path):
     for figure in figures:
         drawing = figure.select_one("svg")
         named = [figure.select_one(f"#{name}").get_text() for name in drawing["aria-labelledby"].split()]
-        assert all(named) and drawing["role"] == "img"
+        assert all(named) and drawing["role"] == ("group" if drawing.select("[tabindex]") else "img")
         caption = figure.select_one("figcaption")
         assert caption.find(string=True).strip() == drawing.select_one("title").get_text()
         assert [link["href"] for link in caption.select("a")] == [f"#{figure.parent['id']}"]
         assert len(figure.select("tbody tr")) > 0
-
-
-def test_each_chapter_can_be_found_by_its_words(book: Path):
-    index = json.loads((book / "search" / "search_index.json").read_text())
-    found = {doc["location"].partition("#")[0]: "" for doc in index["docs"]}
-    for doc in index["docs"]:
-        found[doc["location"].partition("#")[0]] += html.unescape(doc["title"] + doc["text"]).lower()
-    assert "as_strided" in found["tensor.html"] and "contiguous" in found["tensor.html"]
-    assert "intrusive_ptr" in found["tensor-types.html"] and "copy-on-write" in found["tensor-types.html"]
-    assert "strides" in found["tour.html"]
-    assert "copied!" not in found["tour.html"]
 
 
 def test_every_block_and_figure_has_a_place_of_its_own(book: Path):
@@ -103,47 +93,78 @@ def test_every_block_and_figure_has_a_place_of_its_own(book: Path):
         assert len(names) == len(set(names)), path.name
         for block in page.select(".it-block"):
             assert block.select_one(f'.it-link[href="#{block["id"]}"]'), (path.name, block["id"])
-        for code in page.select(".highlight"):
-            assert len(code.select(".it-copy")) == 1
+        for code in page.select(".highlight:not(.it-fold .highlight)"):
+            box = code.parent if "it-source" in code.parent.get("class", []) else code
+            assert len(box.select(".it-copy")) == 1
 
 
 def test_every_page_says_how_long_it_takes_and_can_be_taken_along(book: Path):
-    version = edition.torch_version()[0].partition("+")[0]
-    for path in [*PAGES, ROOT / "docs" / "tour.py"]:
-        about = soup(book / f"{path.stem}.html").select_one("h1 + .it-about")
-        assert re.match(rf"\d+ minutes? · torch {re.escape(version)} · ", about.get_text())
-        links = {link["href"] for link in about.select("a")}
-        assert links == {f"inside-{path.stem}.ipynb", f"inside-{path.stem}.py", f"{path.stem}.md"}
-        assert all((book / link).stat().st_size for link in links)
-
-
-def test_a_term_is_indexed_where_it_is_defined(book: Path):
-    docs = json.loads((book / "search" / "search_index.json").read_text())["docs"]
-    defined = [(page.stem, term) for page in PAGES for term in search_index.DEFINED.findall(page.read_text())]
-    assert len(defined) > 20
-    for name, term in defined:
-        assert any(term in doc.get("terms", "") for doc, _ in search_index.sections_of(name, docs)), (name, term)
-    docs = [
-        {"location": "p.html", "text": "<p>Leaf leaf.</p>"},
-        {"location": "p.html#a", "text": "<p>A <b>leaf</b></p>"},
-    ]
-    assert [doc.get("terms") for doc in search_index.with_terms({"docs": docs}, {"p": "A *leaf*"})["docs"]] == [
-        None,
-        "leaf",
-    ]
+    for page in BOOK.pages:
+        built = book / page.url
+        about = soup(built).select_one("h1 + .it-about")
+        assert re.match(rf"\d+ minutes? · torch {re.escape(Edition().release)} · ", about.get_text())
+        links = {built.parent / link["href"] for link in about.select("a")}
+        forms = {book / file for file in file_names(page.stem).values()}
+        folder, name = built.parent, built.stem
+        exercise = {folder / f"{name}.zip", folder / f"do-{name}.ipynb"} if page.kind == "exercise" else set()
+        assert links == forms | exercise
+        assert all(link.stat().st_size for link in links)
 
 
 def test_code_has_an_element_for_what_has_a_colour_only():
     shown = dressing.dressed(
         '<h1>P</h1><pre><span></span><code><span class="k">if</span><span class="w"> </span>'
         '<span class="n">x</span><span class="p">:</span></code></pre>',
-        "p",
+        Page(ROOT, "p.md", "docs/p.md", ""),
+        Imprint(BOOK, Edition()),
     )
     assert '<pre><code><span class="k">if</span> x:</code></pre>' in shown
 
 
 def test_a_theme_that_has_changed_is_noticed():
-    page = '<html class="no-js"><head></head><div data-md-component="search" role="dialog">'
-    assert "'js'</script>" in dressing.mended(page) and 'aria-label="Search"' in dressing.mended(page)
+    page = '<html class="no-js"><head></head>'
+    assert "'js'</script>" in dressing.mended(page)
     with pytest.raises(ValueError, match="Material's <head> looks different"):
         dressing.mended(page.replace("<head>", "<head lang>"))
+
+
+def test_old_addresses_lead_to_the_pages(book: Path):
+    import yaml
+
+    text = re.sub(r"!\S+", "", (ROOT / "mkdocs.yml").read_text())
+    moved = yaml.safe_load(text)["extra"]["moved"]
+    assert len(moved) > 10
+    for old, new in moved.items():
+        assert f'content="0; url={new}"' in (book / old).read_text() and (book / new).exists()
+
+
+SUBFOLDER = f"""# Ropes
+
+A rope is a *strand* twisted.
+
+{fence("print('first')")}
+```python title="examples/strided_tensor.py"
+--8<-- "examples/strided_tensor.py"
+```
+"""
+
+
+def test_a_page_in_a_subfolder_is_a_page_like_any_other(site: Site):
+    """It is found in search, downloads, approvals and plain runs, in the gallery and in llms.txt."""
+    from inside_torch.book import Book
+    from inside_torch.render import tables
+    from inside_torch.tools.approve import built_pages
+
+    (site.folder / "examples").symlink_to(ROOT / "examples")
+    site.write(index="# Home\n\nSee [ropes](tensors/ropes.md).\n\n<!-- gallery -->\n", **{"tensors/ropes": SUBFOLDER})
+    built = site.build()
+    assert built.returncode == 0, built.stdout
+    folder = site.folder / "site"
+    assert [one["location"] for one in search.read(folder) if "strand" in one["terms"]] == ["tensors/ropes.html"]
+    about = soup(folder / "tensors" / "ropes.html").select_one(".it-about")
+    assert all((folder / "tensors" / link["href"]).stat().st_size for link in about.select("a"))
+    book = Book.read(site.folder, tables.expand)
+    assert [shown.output for shown in built_pages(folder, book)["tensors/ropes.md"]] == ["first"]
+    assert [block.program for block in book.page("tensors/ropes.md").programs] == ["print('first')"]
+    assert 'href="tensors/ropes.html">Ropes</a>' in site.html()
+    assert "](tensors/ropes.md): " in (folder / "llms.txt").read_text()

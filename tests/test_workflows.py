@@ -5,12 +5,14 @@ and zizmor lets a job-wide restore of a cache in publish.yml pass.
 """
 
 import re
+import tomllib
 from pathlib import Path
 
 import pytest
 import yaml
 
-FOLDER = Path(__file__).parents[1] / ".github" / "workflows"
+ROOT = Path(__file__).parents[1]
+FOLDER = ROOT / ".github" / "workflows"
 FILES = sorted(FOLDER.glob("*.yml"))
 
 
@@ -74,3 +76,15 @@ def test_publish_saves_what_test_restores():
 
     saved = caches("publish.yml", "actions/cache/save@")
     assert saved and saved == caches("test.yml", "actions/cache@")
+
+
+def test_the_oldest_and_the_newest_python_are_tested_and_named_everywhere():
+    tested = load(FOLDER / "test.yml")["jobs"]["test"]["strategy"]["matrix"]["python"]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+    oldest, above = re.fullmatch(r">=([\d.]+),<3\.(\d+)", project["requires-python"]).groups()
+    newest = f"3.{int(above) - 1}"
+    assert tested == [oldest.rpartition(".")[0], newest]
+    assert f"Python {oldest} to {newest} " in (ROOT / "README.md").read_text(encoding="utf-8")
+    checked = (ROOT / "inside_torch" / "machine.sh").read_text(encoding="utf-8")
+    assert f"A Python from {oldest} to {newest} " in checked
+    assert f"({oldest.replace('.', ', ')}) <= sys.version_info < (3, {above})" in checked

@@ -13,8 +13,32 @@ async function copy(text) {
 
 document.addEventListener("click", async ({ target }) => {
   if (!target.matches(".it-copy")) return
-  const code = target.closest(".highlight").querySelector("code")
-  const done = await copy(code.textContent.replace(/\n$/, "")).then(() => "copied", () => "not allowed")
+  const box = target.closest(".it-source, .highlight") // what is folded away belongs to the block
+  const code = [...box.querySelectorAll(".highlight code, :scope > pre code")].map((one) => one.textContent).join("")
+  const done = await copy(code.replace(/\n$/, "")).then(() => "copied", () => "not allowed")
   target.textContent = done
   setTimeout(() => (target.textContent = "copy"), 2000)
 })
+
+/* What scrolls sideways is marked while more of it lies at the right. */
+const mark = (box) => box.classList.toggle("it-cut", box.scrollWidth - box.clientWidth - box.scrollLeft > 2)
+const measure = new ResizeObserver((seen) => seen.forEach(({ target }) => mark(target)))
+for (const box of document.querySelectorAll(".highlight code, .it-output > pre, .it-scroll")) {
+  measure.observe(box)
+  box.addEventListener("scroll", () => mark(box), { passive: true })
+}
+
+/* Beside each section's heading a link to report a mistake in it, where the page has one for the whole of it. */
+const report = document.querySelector(".it-report")
+for (const heading of report ? document.querySelectorAll(".md-content :is(h2, h3)[id]") : []) {
+  const link = report.cloneNode()
+  const address = new URL(report.href)
+  const section = heading.textContent.replace(/#$/, "")
+  const body = address.searchParams.get("body").replace(/^Section: .*$/m, () => `Section: ${section} (#${heading.id})`)
+  address.searchParams.set("body", body)
+  link.className = "headerlink it-wrong-here"
+  link.href = address
+  link.textContent = "!"
+  link.title = link.ariaLabel = "Report a mistake in this section"
+  heading.append(link)
+}

@@ -31,7 +31,7 @@
 
   // The reason for the answer at the same place of the list; its class says whether it is right.
   const reason = (quiz, input) =>
-    quiz.querySelectorAll("details li")[[...quiz.querySelectorAll("input")].indexOf(input)];
+    quiz.querySelectorAll(":scope > details li")[[...quiz.querySelectorAll("input")].indexOf(input)];
 
   function show() {
     const answers = read();
@@ -55,7 +55,7 @@
     const why = reason(quiz, input).cloneNode(true);
     verdict.className = "it-verdict " + why.className;
     verdict.replaceChildren(...why.childNodes);
-    quiz.querySelector("details").open = true;
+    quiz.querySelector(":scope > details").open = true;
     write({ ...read(), [input.name]: input.value });
   }
 
@@ -72,7 +72,7 @@
   const clear = () => {
     for (const quiz of quizzes) {
       quiz.querySelector(".it-verdict").replaceChildren();
-      quiz.querySelector("details").open = false;
+      quiz.querySelector(":scope > details").open = false;
     }
   };
   panel.querySelector("[name=reset]").addEventListener("click", () => {

@@ -1,60 +1,119 @@
-/* What Material's search lacks. Loaded before its own script, which finds these in the place of the browser's. */
+/* The search box, and the words that were sought on the page that was found. The answer is computed here, at once, so
+that no older one can come after a newer one. What it takes, the sections and ranking.js, is loaded when a reader turns
+to the box; the sections are a script, which a page in a folder can load as well. */
 
-// The index is the book's largest file: it is fetched when a reader turns to the search, not with every page.
-const wanted = new Promise((resolve) =>
-  addEventListener("focusin", ({ target }) => target.matches(".md-search__input") && resolve()),
-)
-const { open, send } = XMLHttpRequest.prototype
-XMLHttpRequest.prototype.open = function (method, address, ...rest) {
-  this.isIndex = String(address).endsWith("search/search_index.json")
-  open.call(this, method, address, ...rest)
+const element = (tag, attributes, ...children) => {
+  const made = Object.assign(document.createElement(tag), attributes)
+  made.append(...children)
+  return made
 }
-XMLHttpRequest.prototype.send = function (...body) {
-  if (this.isIndex) wanted.then(() => send.apply(this, body))
-  else send.apply(this, body)
+const anyOf = (words) => {
+  const escaped = words.map((word) => word.replace(/\W/g, "\\$&"))
+  return new RegExp(`(?<!\\w)(${escaped.join("|")})(?!\\w)`, "gi")
 }
+const marked = (text, words) =>
+  text.split(anyOf(words)).map((piece, i) => (i % 2 ? element("mark", {}, piece) : piece))
 
-// A browser gives no worker to a page opened from a folder: there, a hidden frame does its work.
-class FrameWorker extends EventTarget {
-  constructor(address) {
-    super()
-    const frame = document.createElement("iframe")
-    frame.hidden = true
-    document.body.append(frame)
-    this.inside = frame.contentWindow
-    this.inside.postMessage = (data) => this.dispatchEvent(new MessageEvent("message", { data }))
-    const script = frame.contentDocument.createElement("script")
-    script.src = address
-    this.loaded = new Promise((resolve) => (script.onload = resolve))
-    frame.contentDocument.body.append(script)
-  }
-
-  postMessage(data) {
-    this.loaded.then(() => this.inside.dispatchEvent(new MessageEvent("message", { data })))
-  }
+function markFound(article, words) {
+  const walker = document.createTreeWalker(article, NodeFilter.SHOW_TEXT)
+  const texts = []
+  while (walker.nextNode()) texts.push(walker.currentNode)
+  for (const text of texts)
+    if (text.data.search(anyOf(words)) >= 0 && !text.parentElement.closest("svg, math, button, script, style"))
+      text.replaceWith(...marked(text.data, words))
 }
 
-// Several words: what holds all of them, and only where nothing does, what holds some. An error message
-// that is pasted is then found by all its words, and not by how often a page says "the". Only words are sent on:
-// brackets, signs and quotation marks are the query language's own.
-const QUERY = 2
-const RESULT = 3
-window.Worker = class extends (location.protocol === "file:" ? FrameWorker : Worker) {
-  constructor(...given) {
-    super(...given)
-    this.addEventListener("message", (event) => {
-      if (event.data.type !== RESULT || event.data.data.items.length || !this.asked) return
-      event.stopImmediatePropagation()
-      super.postMessage(this.asked)
-      this.asked = undefined
+// The part of a text in which most of the words stand.
+function part(text, words) {
+  const found = [...text.matchAll(anyOf(words))]
+  const near = ({ index }) => found.filter((one) => one.index >= index && one.index < index + 140)
+  const held = (place) => new Set(near(place).map(([word]) => word.toLowerCase())).size
+  const best = found.reduce((best, one) => (best && held(best) >= held(one) ? best : one), undefined)
+  const start = Math.max(0, (best?.index ?? 0) - 30)
+  return `${start ? "… " : ""}${text.slice(start, start + 200).replace(/^\S+ |\s\S*$/g, "")} …`
+}
+
+function item({ section, words }, pageTitle, base) {
+  const address = new URL(section.location, base)
+  address.searchParams.set("h", words.join(" "))
+  return element(
+    "li",
+    { className: "md-search-result__item" },
+    element(
+      "a",
+      { className: "md-search-result__link", href: address.href },
+      element("strong", {}, ...marked(section.title, words)),
+      pageTitle === section.title ? "" : ` ${pageTitle}`,
+      element("p", {}, ...marked(part(section.text, words), words)),
+    ),
+  )
+}
+
+function startSearch(box) {
+  const [input, output, said, list] = box.querySelectorAll("input, .md-search__output, [role=status], ol")
+  const toggle = document.getElementById("__search") // the theme's: its styles show the box as open while it is checked
+  const root = new URL(box.dataset.root, location.href)
+  const load = (address) =>
+    new Promise((onload, onerror) => {
+      document.head.append(element("script", { src: new URL(address, root), onload, onerror }))
     })
+  let loaded, index
+
+  function answer() {
+    const { results, instead } = index && input.value.trim() ? ranked(index, input.value) : { results: [], instead: [] }
+    const pages = new Map(index?.sections.map(({ location, title }) => [location, title]))
+    const page = ({ section }) => pages.get(section.location.split("#")[0]) ?? ""
+    list.replaceChildren(...results.slice(0, 30).map((one) => item(one, page(one), root)))
+    const nowhere = [...instead].slice(0, 3).map(([word, other]) =>
+      `“${word}” is not in the book${other ? `; these have “${other}”` : ""}. `)
+    if (!input.value.trim()) said.textContent = "Type to search"
+    else if (!index) said.textContent = "Loading …"
+    else said.textContent = `${nowhere.join("")}${results.length} section${results.length === 1 ? "" : "s"} found`
   }
 
-  postMessage(message) {
-    if (message.type !== QUERY) return super.postMessage(message)
-    const words = message.data.split(/[^\p{L}\p{N}_]+/u).filter(Boolean)
-    const some = { ...message, data: words.join(" ") }
-    this.asked = words.length > 1 ? some : undefined
-    super.postMessage(this.asked ? { ...some, data: `"${some.data}"` } : some)
-  }
+  const start = () =>
+    Promise.all([load("assets/ranking.js"), load("search/sections.js")]).then(
+      () => answer((index = indexed(bookSections))),
+      () => (said.textContent = "The index could not be loaded"),
+    )
+
+  input.addEventListener("focus", () => {
+    loaded ??= start()
+    if (!toggle.checked) toggle.click()
+  })
+  input.addEventListener("input", answer)
+  input.form.addEventListener("reset", () => {
+    input.value = ""
+    input.focus()
+    answer()
+  })
+  input.form.addEventListener("submit", (event) => {
+    event.preventDefault()
+    list.querySelector("a")?.click()
+  })
+  toggle.addEventListener("change", () => {
+    output.hidden = !toggle.checked
+    if (toggle.checked) input.focus()
+    else if (box.contains(document.activeElement)) document.activeElement.blur()
+  })
+  box.addEventListener("focusout", ({ relatedTarget }) => {
+    if (toggle.checked && relatedTarget && !box.contains(relatedTarget)) toggle.click()
+  })
+  box.addEventListener("keydown", (event) => {
+    const stops = [input, ...list.querySelectorAll("a")]
+    const step = { ArrowDown: 1, ArrowUp: -1 }[event.key]
+    if (step) event.preventDefault()
+    if (step) stops[stops.indexOf(document.activeElement) + step]?.focus()
+    if (event.key === "Escape") toggle.click()
+  })
+  document.addEventListener("keydown", (event) => {
+    if (!"/sf".includes(event.key) || event.ctrlKey || event.metaKey || event.altKey) return
+    if (event.target.matches("input, textarea, select, [contenteditable]")) return
+    event.preventDefault()
+    input.focus()
+  })
 }
+
+const landedBy = (new URLSearchParams(location.search).get("h") ?? "").split(" ").filter(Boolean)
+if (landedBy.length) document.querySelectorAll("article.md-content__inner").forEach((one) => markFound(one, landedBy))
+document.querySelectorAll(".md-search__inner").forEach(startSearch)

@@ -1,0 +1,68 @@
+"""The fences that run, as HTML: a block or a quiz with its output, a figure, or the reason why there is none."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from pygments import highlight
+from pygments.formatters import HtmlFormatter
+from pygments.lexers import CppLexer
+
+from inside_torch.fences import Fence
+from inside_torch.render.figures import checked_figure, figure_html
+from inside_torch.render.quiz import quiz_html
+from inside_torch.render.source import link_html, source_html
+from inside_torch.run.blocks import Result
+from inside_torch.run.cache import Cache, digest
+
+STATEMENT = re.compile(r"(?:[;{}]|^\s*(?:for|if|while) ?\(.*\))\s*(?://.*)?$|^\s*//")  # how a line of C++ ends
+
+
+def block_name(fence: Fence) -> str:
+    """The id of a block: made of its content, so that a link to it stays when the page around it changes."""
+    return f"b-{digest(fence.info, fence.program)[:8]}"
+
+
+def failure_html(said: str) -> str:
+    """What is wrong, as `mkdocs serve` shows it; a build never gets as far as publishing one."""
+    return f'<div class="it-failure" role="alert"><pre>{html.escape(said)}</pre></div>'
+
+
+def is_cpp(output: str) -> bool:
+    """Whether what a block printed is C++, as far as the ends of its lines tell."""
+    lines = [line for line in output.splitlines() if line.strip()]
+    return ";" in output and 2 * len(lines) <= 3 * sum(bool(STATEMENT.search(line)) for line in lines)
+
+
+def output_html(output: str) -> str:
+    """What a block printed, as text and nothing but text, C++ in its colors; nothing for one that printed nothing."""
+    if not output.strip("\n"):
+        return ""
+    text, kind = html.escape(output.rstrip("\n")), "it-output"
+    if is_cpp(output):
+        text = highlight(output.rstrip("\n"), CppLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
+        text = text.removesuffix("\n")
+        kind += " it-cpp"
+    return f'<div class="{kind}"><p class="it-hidden">output</p><pre tabindex="0"><samp>{text}</samp></pre></div>'
+
+
+def drawn(result: Result, name: str) -> str:
+    return figure_html(checked_figure(result.output), link_html(name, "figure"))
+
+
+def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cache) -> str:
+    """A fence that runs, in the element called `name`; with `failure`, that instead of what it printed."""
+    if fence.info == "figure":
+        inner = failure_html(failure) if failure else drawn(result, name)
+    else:
+        what = "quiz" if fence.info == "quiz" else "block"
+        source = source_html(cache, fence.program, name, what)
+        if failure:
+            inner = source + failure_html(failure)
+        elif fence.info == "quiz":
+            inner = quiz_html(fence.quiz, source, result.output, output_html(result.output))
+        else:
+            inner = source + output_html(result.output)
+    kind = "it-block it-quiz" if fence.info == "quiz" else "it-block"
+    return f'<div class="{kind}" id="{name}">{inner}</div>'

@@ -1,0 +1,55 @@
+"""A quiz as HTML: it reads without a script as question, answers and a disclosure; quiz.js makes it answer."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from inside_torch.quiz import Quiz
+from inside_torch.run.cache import digest
+
+
+def prose(text: str) -> str:
+    """A sentence as HTML: text, with `code` between backticks."""
+    return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
+
+
+def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> str:
+    """A quiz around its highlighted program.
+
+    The order of the answers is that of their digests: the same in every build, and it tells nothing.
+    """
+    name = digest(quiz.question, quiz.program)[:12]
+    answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
+    answers.append((output.strip("\n"), "<strong>Right.</strong> The program prints this.", "right"))
+    answers = sorted((digest(quiz.question, answer[0])[:12], *answer) for answer in answers)
+    options = "".join(
+        f'<li><label><input type="radio" name="{name}" value="{value}" autocomplete="off">'
+        f"<samp>{html.escape(text)}</samp></label></li>"
+        for value, text, _, _ in answers
+    )
+    reasons = "".join(f'<li class="it-{kind}">{said}</li>' for _, _, said, kind in answers)
+    page, anchor = quiz.target
+    href = html.escape(re.sub(r"\.\w+$", ".html", page) + "#" + anchor)
+    return (
+        f'<fieldset aria-describedby="hint-{name}"><legend>{prose(quiz.question)}</legend>{source_html}'
+        f'<ol class="it-options" type="A">{options}</ol>'
+        f'<p class="it-hint" id="hint-{name}">Arrow keys move, Enter answers.</p></fieldset>'
+        f'<div class="it-verdict" role="status"></div><details><summary>Predict, then open</summary>{output_html}'
+        f'<p>Explained in <a href="{href}">{prose(quiz.section.rpartition("#")[2])}</a>.</p>'
+        f'<ol type="A">{reasons}</ol></details>'
+    )
+
+
+def progress_html(page_html: str) -> str:
+    """The panel at the end of a page with quizzes; nothing for another page."""
+    count = page_html.count('<div class="it-block it-quiz"')
+    if not count:
+        return ""
+    return (
+        '<section class="it-progress" aria-label="Your progress" data-search-exclude>'
+        f"<p><strong>Your progress</strong> <output>0 of {count} right</output></p>"
+        '<p><button type="button" name="export">Export</button> <label>Import<input class="it-hidden" type="file" '
+        'accept=".json,application/json"></label> <button type="button" name="reset">Reset</button></p>'
+        "<p>It stays in this browser. Export, import and reset are for all pages.</p></section>"
+    )

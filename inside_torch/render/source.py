@@ -1,0 +1,73 @@
+"""The source of a program as HTML: highlighted, its fold closed, with a link to it and a button to copy it."""
+
+from __future__ import annotations
+
+import html
+
+from markdown import Markdown
+from markdown_exec import base_format, markdown_config
+
+from inside_torch.fences import folded
+from inside_torch.run.cache import Cache
+
+# A source is highlighted by a Markdown instance that knows nothing else: it cannot run it again.
+EXTENSIONS = ["pymdownx.highlight", "pymdownx.superfences"]
+OPENING = '<div class="language-python highlight">'
+
+
+def link_html(name: str, what: str) -> str:
+    """The link that a reader copies to show somebody else this very place."""
+    return f'<a class="it-link" href="#{name}" title="Link to this {what}" data-search-exclude>#</a>'
+
+
+def tools_html(name: str, what: str) -> str:
+    """What stands in the corner of a block: its link, and a button for book.js to make work."""
+    copy = '<button type="button" class="it-copy">copy</button>'
+    return f'<div class="it-tools" data-search-exclude>{link_html(name, what)}{copy}</div>'
+
+
+def highlighted(source: str) -> str:
+    """Python with its colors, as one box."""
+    markdown_config.save(EXTENSIONS, {"pymdownx.highlight": {"pygments_lang_class": True}})
+    made = base_format(
+        language="python",
+        run=lambda *_, **__: "",
+        code=source,
+        md=Markdown(),
+        html=True,
+        source="above",
+        update_toc=False,
+    )
+    return str(made)
+
+
+def highlighted_parts(cache: Cache, program: str) -> tuple[str, str]:
+    """The box of what is folded away of a program, empty when nothing is, and the box of what is in view."""
+    lines = program.split("\n")
+    end = folded(program)
+    hidden, shown = "\n".join(lines[:end]), "\n".join(lines[end:])
+    below = cache.memo(lambda: highlighted(shown), shown)
+    if not hidden:
+        return "", below
+    blank = "\n" * (len(hidden) - len(hidden.rstrip("\n")))  # lines that the highlighter drops
+    return cache.memo(lambda: highlighted(hidden), hidden).replace(
+        "</code>", f"<span hidden>{blank}</span></code>"
+    ), below
+
+
+def source_html(cache: Cache, program: str, name: str, what: str, title: str = "") -> str:
+    """A program: what is folded away behind a line that opens it, the rest in view. `name` is the id of its block,
+    `title` the file that a listing is from."""
+    above, below = highlighted_parts(cache, program)
+    if title:
+        below = below.replace(OPENING, f'{OPENING}<span class="filename">{html.escape(title)}</span>', 1)
+    return f'<div class="it-source">{tools_html(name, what)}{fold_html(program, above)}{below}</div>'
+
+
+def fold_html(program: str, above: str) -> str:
+    """The line that opens what is folded away of a program; nothing when nothing is."""
+    if not above:
+        return ""
+    hidden = [line for line in program.split("\n")[: folded(program)] if line.strip()]
+    said = hidden[0] + (" …" if len(hidden) > 1 else "")
+    return f'<details class="it-fold"><summary>{html.escape(said)}</summary>{above}</details>'

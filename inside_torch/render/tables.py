@@ -1,0 +1,133 @@
+"""What pages list by themselves: the gallery (each example with its thesis, the chapters that show it, its whole text
+and what it prints), and the exercises with what each teaches."""
+
+from __future__ import annotations
+
+import ast
+import html
+import posixpath
+import re
+import textwrap
+from dataclasses import dataclass
+from pathlib import Path
+
+from inside_torch.book import reading_order
+from inside_torch.edition import ROOT
+from inside_torch.render import glossary
+
+GALLERY = "<!-- gallery -->"
+EXERCISES = "<!-- exercises -->"
+LESSON = re.compile(r"^## What it teaches\n+(.+?[.!?])(?:\s|$)", re.M | re.S)
+# A fence of examples/README.md with the remark before it, or a heading of a topic or an example.
+PART = re.compile(
+    r"(?P<expected><!--pytest-codeblocks:expected-output-->\s*)?^(?P<fence>`{3,})[^\n]*\n(?P<body>.*?)^(?P=fence)$"
+    r"|^(?P<level>#+) (?P<heading>[^\n]+)$",
+    re.M | re.S,
+)
+
+
+@dataclass(frozen=True)
+class Example:
+    """A program of examples/, the topic that its section of the README stands under, and what it prints."""
+
+    name: str
+    topic: str
+    thesis: str
+    printed: str
+    chapters: tuple[tuple[str, str], ...]  # (title, file), in the order of the files
+
+
+def sections(readme: str) -> dict[str, tuple[str, str]]:
+    """The examples that a README explains, in its order: topic and expected output of each.
+
+    `## Topic` begins a topic, `### NAME.py` below it an example.
+    """
+    found: dict[str, tuple[str, str]] = {}
+    topic = name = ""
+    for part in PART.finditer(readme):
+        if heading := part["heading"]:
+            name = heading if heading.endswith(".py") else ""
+            if part["level"] != "###":
+                topic = "" if name else heading
+            if name:
+                found[name] = topic, ""
+        elif part["expected"] and name and not found[name][1]:
+            found[name] = topic, part["body"]
+    return found
+
+
+def thesis(source: str) -> str:
+    """The first line of a program's docstring, or nothing."""
+    return (ast.get_docstring(ast.parse(source)) or "").partition("\n")[0]
+
+
+def title(text: str) -> str:
+    """The title of a page, from its Markdown."""
+    return text.partition("\n")[0].lstrip("# ")
+
+
+def shown_by(name: str, texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
+    """The pages with a listing of an example: their titles and paths."""
+    listing = f'```python title="examples/{name}"'
+    return tuple((title(text), src) for src, text in sorted(texts.items()) if listing in text)
+
+
+def examples(texts: dict[str, str], root: Path = ROOT) -> list[Example]:
+    """Every example, in the order of the README; those it does not explain come last, without a topic."""
+    known = sections((root / "examples" / "README.md").read_text(encoding="utf-8"))
+    there = {path.name: path for path in sorted((root / "examples").glob("*.py"))}
+    found = []
+    for name in [name for name in known if name in there] + [name for name in there if name not in known]:
+        topic, printed = known.get(name, ("", ""))
+        said = thesis(there[name].read_text(encoding="utf-8"))
+        found.append(Example(name, topic, said, printed, shown_by(name, texts)))
+    return found
+
+
+def plain(text: str) -> str:
+    """A line as Markdown that shows it unchanged."""
+    return re.sub(r"([\\`*_\[\]])", r"\\\1", html.escape(text, quote=False))
+
+
+def entry(example: Example, folder: str = "") -> str:
+    """An example as Markdown for a page in `folder` of docs/."""
+    path = f"examples/{example.name}"
+    shown = ", ".join(f"[{title}]({posixpath.relpath(src, folder or '.')})" for title, src in example.chapters)
+    listing = f'```text\n--8<-- "{path}"\n```\n'  # colours would make this page the heaviest of the book
+    printed = f"\nIt prints:\n\n````text\n{example.printed}````\n" if example.printed else ""
+    return (
+        f"### {plain(example.name)}\n\n{plain(example.thesis)}"
+        + (f" Shown in {shown}." if shown else "")
+        + f'\n\n??? quote "The whole of {example.name}"\n\n'
+        + textwrap.indent(listing + printed, "    ")
+    )
+
+
+def markdown(found: list[Example], folder: str = "") -> str:
+    """All examples as Markdown, under a heading for each topic, for a page in `folder` of docs/."""
+    topics = dict.fromkeys(example.topic for example in found)
+    parts = []
+    for topic in topics:
+        parts.append(f"## {topic or 'More'}\n")
+        parts += [entry(example, folder) for example in found if example.topic == topic]
+    return "\n".join(parts)
+
+
+def exercises(texts: dict[str, str], root: Path = ROOT) -> str:
+    """A row for each exercise of the navigation, in its order: the title, and what the exercise teaches."""
+    rows = ["| exercise | what it teaches |", "|---|---|"]
+    for src in (src for src in reading_order(root) if src.startswith("exercises/")):
+        lesson = LESSON.search(texts.get(src, ""))
+        if lesson:
+            rows.append(f"| [{title(texts[src])}]({src.rpartition('/')[2]}) | {' '.join(lesson[1].split())} |")
+    return "\n".join(rows)
+
+
+def expand(src: str, texts: dict[str, str]) -> str:
+    """The Markdown of the page `src` with the tables in place of their markers; `texts` are all pages by `src`."""
+    text, folder = texts[src], posixpath.dirname(src)
+    if GALLERY in text:
+        text = text.replace(GALLERY, markdown(examples(texts), folder))
+    if EXERCISES in text:
+        text = text.replace(EXERCISES, exercises(texts))
+    return glossary.MARKER.sub(lambda found: glossary.markdown(found[1], texts, folder), text)

@@ -1,0 +1,41 @@
+"""What a program needs besides torch: the one place that judges it by its source."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+
+DEADLINE = float(os.environ.get("INSIDE_TORCH_DEADLINE", "120"))  # seconds a block may run
+# It calls a C++ compiler.
+COMPILER = re.compile(r"\b(?:cpp_extension|load_inline)\b")
+# It compiles with torch, or builds an optimizer, which imports the same.
+DYNAMO = re.compile(r"torch\.(?:compile|export|_dynamo|_inductor|optim|compiler|_functorch|fx)\b")
+# What outlives it in its process: settings, registrations, caches and counters of all of torch, or of Python.
+PROCESS_WIDE = re.compile(
+    r"torch\.(?:set_\w+|compile|export|compiler|library|_dynamo|_inductor|_functorch|_logging|distributed)\b"
+    r"|\bset_\w+_(?:enabled|dtype|device)\b|\bregister_(?:module|optimizer)_\w+|\bcpp_extension\b"
+    r"|\b(?:logging|warnings|gc|weakref|profiler|profile)\b|\bsys\.\w+|\bdis\b"
+)
+
+
+@dataclass(frozen=True)
+class Needs:
+    """`compiler`: a C++ compiler; `dynamo`: torch's compilers, seconds to import; `alone`: a process of its own, in a
+    notebook whose cells share one; `seconds`: how long it may run."""
+
+    compiler: bool
+    dynamo: bool
+    alone: bool
+    seconds: float
+
+
+def needs(source: str) -> Needs:
+    """What the program `source` needs."""
+    compiler = bool(COMPILER.search(source))
+    return Needs(
+        compiler=compiler,
+        dynamo=bool(DYNAMO.search(source)),
+        alone=bool(PROCESS_WIDE.search(source)),
+        seconds=DEADLINE * (3 if compiler else 1),  # a compiler took 10 s on free cores, and 60 s on busy ones
+    )

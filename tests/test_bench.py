@@ -1,0 +1,28 @@
+"""`make bench` measures what it says, on a small corpus, and fails where the book cannot be built."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed
+
+
+def test_a_small_corpus_is_measured(tmp_path: Path):
+    ratios = measured(corpus(tmp_path / "corpus", mixed(4, 1, 1, 0)))
+    assert ratios.keys() == GOALS.keys()
+    assert all(ratio > 0 for ratio in ratios.values())
+    assert ratios["unchanged"] < ratios["cold"]
+    assert "print('edited')" in (tmp_path / "corpus" / "docs" / "index.md").read_text()
+
+
+def test_a_book_that_cannot_be_built_is_said_so(tmp_path: Path):
+    with pytest.raises(RuntimeError, match="ZeroDivisionError"):
+        measured(corpus(tmp_path / "corpus", ["1 / 0"]))
+
+
+def test_the_book_itself_is_what_is_measured(tmp_path: Path):
+    folder = copied(tmp_path)
+    assert {"tensor.md", "exercises", "tour.py"} <= {path.name for path in (folder / "docs").iterdir()}
+    assert (folder / "mkdocs.yml").exists() and (folder / "inside_torch" / "hooks.py").exists()

@@ -1,0 +1,65 @@
+"""The glossary: each term of the chapters once, in the words of the first page that defines it, with its page."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from bs4 import BeautifulSoup
+from conftest import BOOK, ROOT
+
+from inside_torch.book import reading_order
+from inside_torch.render import glossary
+
+TEXTS = {
+    "knots.md": "# Knots\n\nFirst. A *bowline* is a [loop](#loops) of `rope`; "
+    "see [this](src:a.py#b) and\n[ropes](ropes.md#x). It holds.\n",
+    "ropes.md": "# Ropes\n\nA *bowline* again, and its *strand*: thin.\n\n```text\na *fence* is none\n```\n",
+    "exercises/e.md": "# E\n\nA *task* is none.\n",
+    "notes.md": "# N\n\nIt is *really* so, and *old*.\n",
+}
+
+
+def test_every_term_of_the_chapters_is_listed_once_with_its_page(book: Path):
+    terms = {name for page in BOOK.of_kind("chapter") for name in map(str.lower, page.terms)}
+    built = BeautifulSoup((book / "reference" / "glossary.html").read_text(encoding="utf-8"), "html.parser")
+    entries = built.select("article ul > li:has(> strong[id])")
+    names = [entry.strong.get_text().lower() for entry in entries]
+    assert len(terms) > 50 and sorted(terms) == names == sorted(set(names))
+    for name, entry in zip(names, entries):
+        assert (book / "reference" / entry.a["href"]).exists() and name in entry.get_text().partition("·")[2].lower()
+    assert built.get_text().count("Often wrong:") == len(
+        glossary.mistakes(
+            (ROOT / "docs/reference/glossary.md").read_text().partition("<!-- glossary\n")[2].partition("-->")[0]
+        )
+    )
+
+
+def test_an_entry_is_the_defining_sentence_with_links_that_lead_from_here():
+    made = glossary.markdown("bowline: It slips.\n", TEXTS, "reference").split("\n")
+    assert made == [
+        "- **bowline**{ #bowline } · [Knots](../knots.md)<br>A bowline is a [loop](../knots.md#loops) of `rope`; see "
+        "[this](src:a.py#b) and [ropes](../ropes.md#x).<br>**Often wrong:** It slips.",
+        "- **really**{ #really } · [N](../notes.md)<br>It is really so, and *old*.",
+        "- **strand**{ #strand } · [Ropes](../ropes.md)<br>A bowline again, and its strand: thin.",
+    ]
+
+
+def test_a_mistake_about_no_term_is_said():
+    assert f"- **splice**: {glossary.UNDEFINED}" in glossary.markdown("splice: x\n", TEXTS)
+
+
+def test_the_sidebar_holds_the_exercises_in_a_group_that_is_folded(book: Path):
+    menu = BeautifulSoup((book / "tensor.html").read_text(encoding="utf-8"), "html.parser").select_one(
+        ".md-nav--primary"
+    )
+    links = menu.select("a[href*='exercises/']")
+    assert len(links) >= 13
+    (group,) = {id(link.find_parent("nav")): link.find_parent("nav") for link in links}.values()
+    assert group["aria-expanded"] == "false" and not re.search("md-nav__item--section", " ".join(group.parent["class"]))
+
+
+def test_the_order_is_that_of_the_navigation():
+    order = reading_order(ROOT)
+    assert order[0] == "index.md" and sorted(order) == sorted(page.src for page in BOOK.pages)
+    assert order.index("numpy.md") < order.index("forward.md") < order.index("backward.md") < order.index("compile.md")

@@ -42,13 +42,14 @@ class Value:
 # --8<-- [end:graph]
 # --8<-- [start:engine]
 def backward(result, grad):
-    waits_for, found = Counter(), [result.edge[0]]
+    root, number = result.edge
+    waits_for, found = Counter(), [root]
     for node in found:
         for following, _ in filter(None, node.edges):
-            found += [following] * (following not in waits_for)
+            if following not in waits_for:
+                found.append(following)
             waits_for[following] += 1
-    ready = [(0, 0, result.edge[0])]
-    arrived, order = {result.edge[0]: {result.edge[1]: grad}}, []
+    arrived, ready, order = {root: {number: grad}}, [(0, 0, root)], []
     while ready:
         node = heapq.heappop(ready)[-1]
         order.append(node)

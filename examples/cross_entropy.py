@@ -4,12 +4,12 @@ import torch
 from torch.nn.functional import cross_entropy, one_hot
 
 
-# --8<-- [start:function]
 def log_softmax(scores):
     shifted = scores - scores.amax(dim=1, keepdim=True)
     return shifted - shifted.exp().sum(dim=1, keepdim=True).log()
 
 
+# --8<-- [start:function]
 class CrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, labels, smoothing):

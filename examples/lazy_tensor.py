@@ -2,8 +2,10 @@
 
 import torch
 
-
 # --8<-- [start:lazy]
+graphs, pending = [], []
+
+
 class Lazy:
     """A tensor, or the promise of one."""
 

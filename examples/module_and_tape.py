@@ -20,8 +20,8 @@ tape = []
 
 
 def record(name, data, *rules):
-    tape.append((name, made := Variable(data), rules))
-    return made
+    tape.append((name, out := Variable(data), rules))
+    return out
 
 
 def t(w):
@@ -41,10 +41,11 @@ def relu(x):
 
 def backward(out):
     out.grad = torch.ones_like(out.data)
-    for _, made, rules in reversed(tape):
-        for variable, rule in rules if made.grad is not None else ():
+    for _, result, rules in reversed(tape):
+        used = rules if result.grad is not None else ()
+        for variable, rule in used:
             old = 0 if variable.grad is None else variable.grad
-            variable.grad = old + rule(made.grad)
+            variable.grad = old + rule(result.grad)
 
 
 # --8<-- [end:tape]
@@ -82,8 +83,7 @@ class Module:
 class Linear(Module):
     def __init__(self, real):
         super().__init__()
-        self.weight = Parameter(real.weight.detach())
-        self.bias = Parameter(real.bias.detach())
+        self.weight, self.bias = (Parameter(p.detach()) for p in real.parameters())
 
     def forward(self, x):
         return addmm(self.bias, x, t(self.weight))
@@ -110,10 +110,10 @@ assert list(mine) == list(dict(real.named_parameters())) and seen == [y]
 torch.testing.assert_close(y.data, theirs.detach())
 for name, p in real.named_parameters():
     torch.testing.assert_close(mine[name].grad, p.grad)
-nodes = [theirs.grad_fn]
-for node in nodes:
-    nodes += [n for n, _ in node.next_functions if n and n not in nodes]
-order = sorted(nodes, key=lambda node: node._sequence_nr())
+order = [theirs.grad_fn]
+for node in order:
+    order += [n for n, _ in node.next_functions if n and n not in order]
+order.sort(key=lambda node: node._sequence_nr())
 assert [n.name() for n in order if n.next_functions] == [f"{name}Backward0" for name, _, _ in tape]
 print("tape:", *(name for name, _, _ in tape))
 print("gradients as torch's:", *mine)

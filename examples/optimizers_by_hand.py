@@ -34,7 +34,6 @@ def adam(w, g, s, lr=0.1, a=0.9, b=0.999, eps=1e-8, wd=0.0, apart=False):
 
 
 # --8<-- [end:scaled]
-# --8<-- [start:muon]
 def orthogonal(g, coefficients=(3.4445, -4.775, 2.0315), steps=5):
     a, b, c = coefficients
     x = g.bfloat16()
@@ -54,8 +53,6 @@ def muon(w, g, s, lr=0.1, momentum=0.95, decay=0.1):
     return w * (1 - lr * decay) - lr * shape * update
 
 
-# --8<-- [end:muon]
-# --8<-- [start:lbfgs]
 def lbfgs(w, g, s, lr=0.5):
     if not s:
         s["pairs"], d, t = [], -g, lr * min(1, 1 / g.abs().sum())
@@ -75,8 +72,6 @@ def lbfgs(w, g, s, lr=0.5):
     return w + t * d
 
 
-# --8<-- [end:lbfgs]
-# --8<-- [start:compare]
 x = torch.linspace(-2, 2, 20, dtype=torch.float64).reshape(5, 4).sin()
 target = torch.linspace(-1, 1, 15, dtype=torch.float64).reshape(5, 3)
 start = torch.linspace(1, -1, 12, dtype=torch.float64).reshape(4, 3)
@@ -97,12 +92,14 @@ def compare(rule, settings, name, **theirs):
         loss.backward()
         return loss
 
+    # --8<-- [start:check]
     for step in range(30):
         leaf = w.requires_grad_()
         (g,) = torch.autograd.grad(loss_of(leaf), leaf)
         w = rule(w.detach(), g, state, **settings)
         optimizer.step(closure)
         assert torch.allclose(w, p, rtol=1e-12, atol=1e-12), (name, step)
+    # --8<-- [end:check]
     assert loss_of(p) < loss_of(start)
 
 
@@ -116,4 +113,3 @@ compare(rmsprop, {}, "RMSprop", lr=0.1)
 compare(muon, {}, "Muon", lr=0.1)
 compare(lbfgs, {}, "LBFGS", lr=0.5, max_iter=1)
 print("seven rules, thirty steps each, as in torch")
-# --8<-- [end:compare]

@@ -8,7 +8,6 @@ from contextlib import suppress
 import torch
 
 
-# --8<-- [start:tensor]
 def row_major(sizes):
     return [math.prod(sizes[d + 1 :]) for d in range(len(sizes))]
 
@@ -26,7 +25,6 @@ class Strided:
     def as_strided(self, sizes, strides, offset):
         return Strided(self.storage, sizes, strides, offset)
 
-    # --8<-- [end:tensor]
     def __getitem__(self, key):
         sizes, strides, offset = [], [], self.offset
         for k, size, stride in zip(key, self.sizes, self.strides, strict=True):
@@ -80,7 +78,6 @@ class Strided:
         return self if self.is_contiguous() else Strided(list(self.elements()), self.sizes, row_major(self.sizes))
 
 
-# --8<-- [start:compare]
 def check(mine, theirs):
     assert list(mine.elements()) == theirs.flatten().tolist()
     assert (mine.sizes, mine.offset) == (theirs.shape, theirs.storage_offset())

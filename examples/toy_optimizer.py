@@ -10,7 +10,6 @@ import torch
 class Optimizer:
     def __init__(self, params, **defaults):
         self.defaults, self.state, self.param_groups = defaults, {}, []
-        self.before, self.after = [], []
         groups = list(params)
         if not isinstance(groups[0], dict):
             groups = [{"params": groups}]
@@ -21,22 +20,15 @@ class Optimizer:
         return itertools.chain(*(g["params"] for g in self.param_groups))
 
     def step(self):
-        for hook in self.before:
-            hook(self)
         with torch.no_grad():
             for group in self.param_groups:
                 for w in group["params"]:
                     if w.grad is not None:
                         self.update(w, self.state.setdefault(w, {}), group)
-        for hook in self.after:
-            hook(self)
 
-    def zero_grad(self, set_to_none=True):
+    def zero_grad(self):
         for w in self.tensors():
-            if set_to_none:
-                w.grad = None
-            elif w.grad is not None:
-                w.grad.zero_()
+            w.grad = None
 
     def state_dict(self):
         number = {w: i for i, w in enumerate(self.tensors())}
@@ -57,9 +49,8 @@ class Optimizer:
 # --8<-- [start:rule]
 class SGD(Optimizer):
     def update(self, w, state, group):
-        buf = state.get("momentum_buffer", torch.zeros_like(w))
-        buf = group["momentum"] * buf + w.grad
-        state["momentum_buffer"] = buf
+        buf = state.setdefault("momentum_buffer", torch.zeros_like(w))
+        buf.mul_(group["momentum"]).add_(w.grad)
         w.sub_(group["lr"] * buf)
 
 

@@ -30,7 +30,6 @@ SCHEMES = {"light": "default", "dark": "slate"}
 # A first visit: compressed bytes, requests, milliseconds without an answer. Pages that may weigh more would be named
 # here, with a reason.
 WEIGHT, HOME_WEIGHT, REQUESTS, BLOCKED = 150_000, 90_000, 12, 150
-UNIT_TIME = 100  # ms
 HEAVIER: dict[str, str] = {}
 
 SHIFTS = """
@@ -164,33 +163,6 @@ def tasks(events: list[dict]) -> list[float]:
     return [one.get("tdur", 0) / 1000 for one in found]
 
 
-UNIT = """<!doctype html><style>.a p > b, .a i { color: red }</style><body><script>
-for (let n = 0; n < 3000; n++)
-  document.body.insertAdjacentHTML('beforeend', '<div class=a><p><b>x</b> text <i>y</i></p></div>')
-document.body.offsetHeight</script>"""
-
-
-def unit(browser) -> float:
-    """How long this machine takes, at present, for a page that is always the same, in ms of the main thread."""
-    context = browser.new_context()
-    page = context.new_page()
-    browser.start_tracing(page=page, categories=["devtools.timeline", "toplevel"])
-    page.set_content(UNIT)
-    found = sum(tasks(json.loads(browser.stop_tracing())["traceEvents"]))
-    context.close()
-    return found
-
-
-def quickest_visit(browser, url: str) -> tuple[int, int, float]:
-    """As `first_visit`. A machine that is held up itself shows more than the page costs: then it is the least of five
-    visits, in the measure of a machine that takes UNIT_TIME for `unit`."""
-    packed, requests, blocked = first_visit(browser, url)
-    if blocked >= BLOCKED:
-        visits = [first_visit(browser, url)[2] for _ in range(5)]
-        blocked = min([blocked, *visits]) * min(1, UNIT_TIME / min(unit(browser) for _ in range(5)))
-    return packed, requests, blocked
-
-
 def too_costly(name: str, packed: int, requests: int, blocked: float) -> list[str]:
     allowed = HOME_WEIGHT if name == "index" else WEIGHT
     found = [f"{name} weighs {packed} bytes, of {allowed}"] if packed > allowed and name not in HEAVIER else []
@@ -277,7 +249,7 @@ def test_scripts_that_come_late_move_nothing(chromium, address, book, name):
 @pytest.mark.parametrize("name", PAGES)
 @once
 def test_a_first_visit_is_light_and_quick(chromium, address, book, name):
-    assert too_costly(name, *quickest_visit(chromium, f"{address}/{name}.html")) == []
+    assert too_costly(name, *first_visit(chromium, f"{address}/{name}.html")) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -408,7 +380,7 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         hidden = "\n".join(hidden_without_script(page))
         page.context.close()
         heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
-        busy = too_costly("busy", *quickest_visit(chromium, f"{address}/busy.html"))
+        busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
         late = moved_by_late_scripts(chromium, f"{address}/late.html")
     for broken in (
         "image-alt",

@@ -47,6 +47,12 @@ def raised_by_checks() -> dict[str, str]:
     return {name: on_one_line(message.split("Exception raised from ")[0]) for name, message in raised.items()}
 
 
+def says(node: ast.AST) -> bool:
+    """Whether a statement makes a message: it raises or names one, collects it, or hands it to an exception's class."""
+    called = isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr
+    return isinstance(node, ast.Raise | ast.Assign) or called in ("append", "__init__")
+
+
 def texts_of(path: str, symbol: str) -> list[str]:
     """The longer string constants in a Python function that ships with torch."""
     tree = ast.parse((Edition().packages / path).read_text())
@@ -54,12 +60,7 @@ def texts_of(path: str, symbol: str) -> list[str]:
     for scope in scopes:
         tree = next(node for node in ast.walk(tree) if isinstance(node, ast.ClassDef) and node.name == scope)
     functions = [node for node in ast.walk(tree) if isinstance(node, ast.FunctionDef) and node.name == name]
-    raised = [
-        node
-        for function in functions
-        for node in ast.walk(function)
-        if isinstance(node, ast.Raise | ast.Assign | ast.Call)
-    ]
+    raised = [node for function in functions for node in ast.walk(function) if says(node)]
     constants = [node.value for one in raised for node in ast.walk(one) if isinstance(node, ast.Constant)]
     return [on_one_line(one) for one in constants if isinstance(one, str) and len(one) >= LONG]
 

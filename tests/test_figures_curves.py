@@ -155,7 +155,7 @@ def test_same_input_same_bytes_in_any_process():
 
 def test_figures_are_small_safe_and_carry_title_description_and_table():
     for svg in FIGURES:
-        assert len(svg) < 35_000
+        assert len(svg) < 30_000
         checked_figure(svg)
         for element in ElementTree.fromstring(svg).iter():
             assert set(element.keys()).isdisjoint({"style", "fill", "stroke"})

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pytest
 import torch
 from conftest import ROOT, build
 from torch.optim import lr_scheduler, swa_utils
@@ -18,7 +19,6 @@ OMITTED = {
     "get_ema_avg_fn": "get_ema_multi_avg_fn for one tensor at a time",
     "get_swa_multi_avg_fn": "what AveragedModel does when it is given no function: the mean",
     "get_swa_avg_fn": "the same for one tensor at a time",
-    "swap_in_optimizer_params_and_state": "puts other tensors in place of the optimizer's own within a `with`",
 }
 
 
@@ -52,13 +52,22 @@ def holding(text: str, words: str) -> Fence:
     return found[0]
 
 
-def table() -> str:
-    """What the block prints that makes the table of states from live objects."""
-    return build().result(holding(PAGES["optimizer"], "kept  made")).output
+# Tables that the build makes from live objects: a phrase of the block that prints each.
+STATE, FINGERPRINTS = ("kept  made", "optimizer"), ("gradient          1", "update-rules")
 
 
-def test_the_table_has_a_row_for_each_optimizer():
-    assert {line.split()[0] for line in table().splitlines()} >= optimizers()
+def table(words: str, page: str) -> str:
+    """What the block that holds `words` prints."""
+    return build().result(holding(PAGES[page], words)).output
+
+
+def text_and_tables() -> str:
+    return TEXT + table(*STATE) + table(*FINGERPRINTS)
+
+
+@pytest.mark.parametrize("where", [STATE, FINGERPRINTS])
+def test_a_table_has_a_row_for_each_optimizer(where):
+    assert {line.split()[0] for line in table(*where).splitlines()} >= optimizers()
 
 
 def test_the_state_table_is_what_a_step_makes():
@@ -66,13 +75,13 @@ def test_the_state_table_is_what_a_step_makes():
     optimizer = torch.optim.NAdam([w])
     w.grad = torch.ones(20, 30)
     optimizer.step()
-    (row,) = (line for line in table().splitlines() if line.startswith("NAdam"))
+    (row,) = (line for line in table(*STATE).splitlines() if line.startswith("NAdam"))
     assert row.split()[4:] == list(optimizer.state[w])
 
 
 def test_what_is_public_is_covered():
     assert optimizers() and schedulers() and optimizers() < public()
-    assert uncovered(public() | schedulers(), TEXT + table()) == set()
+    assert uncovered(public() | schedulers(), text_and_tables()) == set()
 
 
 def test_each_scheduler_is_drawn():
@@ -94,7 +103,7 @@ def test_an_omission_has_a_reason_and_is_still_there():
 def test_a_new_one_would_be_noticed(monkeypatch):
     monkeypatch.setattr(torch.optim, "Adamant", type("Adamant", (torch.optim.Adam,), {}), raising=False)
     monkeypatch.setattr(lr_scheduler, "TidalLR", type("TidalLR", (lr_scheduler.StepLR,), {}), raising=False)
-    assert uncovered(optimizers(), TEXT + table()) == {"Adamant"}
+    assert uncovered(optimizers(), text_and_tables()) == {"Adamant"}
     assert uncovered(schedulers(), TEXT) == {"TidalLR"}
     monkeypatch.setattr(torch.optim, "__all__", [*torch.optim.__all__, "swap_out"])
-    assert uncovered(public(), TEXT + table()) == {"swap_out"}
+    assert uncovered(public(), text_and_tables()) == {"swap_out"}

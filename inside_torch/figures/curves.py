@@ -211,8 +211,8 @@ def _contour(values: list, level: float) -> list:
 
 
 def _thinned(dots: list) -> list:
-    """Without the points near the last one, 6 px or a fortieth of the line: it stays smooth, the figure small."""
-    kept, near = dots[:1], min(6, sum(math.dist(*pair) for pair in pairwise(dots)) / 40)
+    """Without the points near the last one, 8 px or a thirtieth of the line: it stays smooth, the figure small."""
+    kept, near = dots[:1], min(8, sum(math.dist(*pair) for pair in pairwise(dots)) / 30)
     for dot in dots[1:-1]:
         if math.dist(dot, kept[-1]) > near:
             kept.append(dot)

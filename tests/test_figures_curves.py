@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 import torch
+from test_figures import SVG
 
 from inside_torch.figures import loss_paths, step_curves
 from inside_torch.figures.layout import PHONE, WIDE
@@ -17,7 +18,6 @@ from inside_torch.render.figures import checked_figure
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()
-SVG = "{http://www.w3.org/2000/svg}"
 HOSTILE = 'x <b> & "q" \']]>'
 
 

@@ -1,26 +1,18 @@
 """What the timeline of hooks promises: the order of a real run, the module left as it was, or no figure."""
 
-import json
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
+from test_figures import SVG, rows_of
 from torch import nn
 
 from inside_torch.figures import hook_timeline
 from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def rows(svg: str) -> list:
-    return json.loads(ElementTree.fromstring(svg).find(SVG + "metadata").text)["rows"]
-
 
 def test_the_order_is_the_one_of_a_run_and_grad_is_seen_from_the_post_accumulate_hook_on():
     layer, x, order = nn.Linear(3, 4), torch.ones(2, 3, requires_grad=True), []
-    found = rows(hook_timeline(layer, x, title="Hooks"))
+    found = rows_of(hook_timeline(layer, x, title="Hooks"))
     kinds = [("layer", layer, kind) for kind in ("full_backward_hook", "forward_hook", "forward_pre_hook")]
     for name, on, kind in [
         *kinds,
@@ -49,7 +41,7 @@ def test_both_layouts_show_every_hook_and_cut_nothing():
     narrow = svg.find(SVG + "svg")
     svg.remove(narrow)
     for one, width in ((svg, WIDE), (narrow, PHONE)):
-        assert len(list(one.iter(SVG + "circle"))) == len(rows(printed)) + 3  # of the key
+        assert len(list(one.iter(SVG + "circle"))) == len(rows_of(printed)) + 3  # of the key
         for text in one.iter(SVG + "text"):
             assert float(text.get("x")) + code_width(text.text, READ) < width, text.text
         assert "AccumulateGrad writes weight.grad" in [text.text for text in one.iter(SVG + "text")]

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import xml.etree.ElementTree as ElementTree
 
 import pytest
 import torch
+from test_figures import SVG, rows_of
 
 from inside_torch.figures import kernels, key_set
 from inside_torch.render.figures import checked_figure, figure_html
-
-SVG = "{http://www.w3.org/2000/svg}"
-
-
-def rows(svg: str) -> list[list[str]]:
-    return json.loads(ElementTree.fromstring(svg).find(f"{SVG}metadata").text)["rows"]
 
 
 def filled(svg: str) -> int:
@@ -40,30 +34,30 @@ def test_the_bit_that_is_filled_is_the_key_that_the_dispatcher_takes(kind):
     svg = key_set(tensor, title="t")
     left = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
     left = left - torch._C._dispatch_tls_local_exclude_set()
-    assert [name for name, _, taken in rows(svg) if taken] == [left.highestPriorityTypeId().name]
+    assert [name for name, _, taken in rows_of(svg) if taken] == [left.highestPriorityTypeId().name]
     assert filled(svg) == 1
-    assert all(left.has(getattr(torch._C.DispatchKey, name)) == (bit == "set") for name, bit, _ in rows(svg))
+    assert all(left.has(getattr(torch._C.DispatchKey, name)) == (bit == "set") for name, bit, _ in rows_of(svg))
     figure_html(checked_figure(svg), "")
 
 
 def test_an_excluded_key_becomes_the_one_taken_when_it_no_longer_is():
     x = torch.ones(2)
-    before = rows(key_set(x, title="t"))
+    before = rows_of(key_set(x, title="t"))
     with torch.autocast("cpu"):
-        after = rows(key_set(x, title="t"))
+        after = rows_of(key_set(x, title="t"))
     assert ["AutocastCPU", "excluded", ""] in before and ["AutocastCPU", "set", "taken"] in after
 
 
 def test_kernels_are_those_registered_and_a_dashed_one_is_generated():
     svg = kernels("aten::copy_", torch.ones(2), title="t")
-    assert [(key, source) for key, _, source in rows(svg)] == [
+    assert [(key, source) for key, _, source in rows_of(svg)] == [
         ("AutogradCPU", "written by hand"),
         ("ADInplaceOrView", "written by hand"),
         ("CPU", "generated"),
     ]
     assert svg.count("it-dashed") == 1
-    assert [key for key, *_ in rows(kernels("aten::relu", torch.ones(2), title="t"))] == ["AutogradCPU", "CPU"]
-    for key, file, _ in rows(kernels("aten::mul.Tensor", torch.ones(2), title="t")):
+    assert [key for key, *_ in rows_of(kernels("aten::relu", torch.ones(2), title="t"))] == ["AutogradCPU", "CPU"]
+    for key, file, _ in rows_of(kernels("aten::mul.Tensor", torch.ones(2), title="t")):
         assert f"{key}: registered at" in torch._C._dispatch_dump_table("aten::mul.Tensor")
         assert file in torch._C._dispatch_dump_table("aten::mul.Tensor")
     figure_html(checked_figure(svg), "")

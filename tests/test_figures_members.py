@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-import json
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
+from test_figures import rows_of
 from torch import nn
 
 from inside_torch.figures import who_sees
 from inside_torch.render.figures import checked_figure, figure_html
-
-SVG = "{http://www.w3.org/2000/svg}"
 
 
 class Net(nn.Module):
@@ -28,7 +24,7 @@ class Net(nn.Module):
 
 
 def answers(svg: str) -> dict[str, list[str]]:
-    rows = json.loads(ElementTree.fromstring(svg).find(f"{SVG}metadata").text)["rows"]
+    rows = rows_of(svg)
     return {name: seen for _, name, *seen in rows}
 
 

@@ -1,10 +1,8 @@
 """What the figure of a program and its graph promises: lines and nodes as they ran, in two layouts, nothing cut."""
 
-import json
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
+from test_figures import SVG, rows_of
 from torch import nn
 
 from inside_torch.figures import program_graph
@@ -12,7 +10,6 @@ from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure, figure_html
 from inside_torch.take.figures import as_picture
 
-SVG = "{http://www.w3.org/2000/svg}"
 PROGRAM = "h = model[0](x)\nr = model[1](h)\nloss = model[2](r).mean()"
 
 
@@ -23,10 +20,6 @@ def network() -> dict:
 
 def drawn(given: dict, program: str = PROGRAM, **named) -> str:
     return program_graph(program, given, title="A program", **named)
-
-
-def rows(svg: str) -> list:
-    return json.loads(ElementTree.fromstring(svg).find(SVG + "metadata").text)["rows"]
 
 
 def test_each_node_stands_beside_the_line_that_made_it_in_the_order_of_backward():
@@ -43,7 +36,7 @@ def test_each_node_stands_beside_the_line_that_made_it_in_the_order_of_backward(
         nodes += [following for following, _ in node.next_functions if following and following not in nodes]
         node.register_prehook(lambda _, node=node: ran.append(node))
     known["loss"].backward()
-    ran, found = list(ran), rows(drawn(given, names=names))  # the same accumulators run again
+    ran, found = list(ran), rows_of(drawn(given, names=names))  # the same accumulators run again
     assert [row[1] for row in found] == [node.name().split("::")[-1] for node in ran]
     for (_, _, line, leaf), node in zip(found, ran):
         assert line == made.get(node._sequence_nr(), line)
@@ -77,7 +70,7 @@ def test_both_layouts_show_all_of_it_and_cut_nothing():
     svg.remove(narrow)
     for one, width in ((svg, WIDE), (narrow, PHONE)):
         texts = list(one.iter(SVG + "text"))
-        assert float(one.get("width")) == width and len(list(one.iter(SVG + "circle"))) == len(rows(printed))
+        assert float(one.get("width")) == width and len(list(one.iter(SVG + "circle"))) == len(rows_of(printed))
         for text in (text for text in texts if text.get("text-anchor") == "start"):
             assert float(text.get("x")) > 0 and float(text.get("x")) + code_width(text.text, READ) < width, text.text
     html = figure_html(checked_figure(printed), "")

@@ -73,14 +73,18 @@ def link(address: str, text: str, attributes: str = "") -> str:
     return f'<a href="{html.escape(address)}"{attributes}>{text}</a>'
 
 
+def in_colab(notebook: str, text: str, imprint: Imprint) -> list[str]:
+    """The link that opens a notebook in Colab, from the branch that a workflow pushes, where the book has an address."""
+    repository = urlparse(imprint.repository).path.strip("/")
+    address = f"https://colab.research.google.com/github/{repository}/blob/notebooks/{notebook}"
+    return [link(address, text)] if repository else []
+
+
 def take_along(page: Page, imprint: Imprint) -> list[str]:
-    """The links to the page's other forms; Colab opens its notebook from the branch that a workflow pushes."""
+    """The links to the page's other forms."""
     files = file_names(page.stem)
     links = [link(basename(file), form, " download") for form, file in files.items()]
-    if repository := urlparse(imprint.repository).path.strip("/"):
-        colab = f"https://colab.research.google.com/github/{repository}/blob/notebooks/{basename(files['notebook'])}"
-        links.append(link(colab, "open in Colab"))
-    return links
+    return links + in_colab(basename(files["notebook"]), "open in Colab", imprint)
 
 
 def do_anywhere(page: Page, imprint: Imprint) -> str:
@@ -92,10 +96,7 @@ def do_anywhere(page: Page, imprint: Imprint) -> str:
         link(f"{name}.zip", "its files", " download"),
         link(f"do-{name}.ipynb", "a notebook of its own", " download"),
     ]
-    if repository := urlparse(imprint.repository).path.strip("/"):
-        colab = f"https://colab.research.google.com/github/{repository}/blob/notebooks/do-{name}.ipynb"
-        links.append(link(colab, "that notebook in Colab"))
-    return "Do it anywhere: " + ", ".join(links)
+    return "Do it anywhere: " + ", ".join(links + in_colab(f"do-{name}.ipynb", "that notebook in Colab", imprint))
 
 
 def changed(page: Page, imprint: Imprint) -> str:

@@ -74,7 +74,7 @@ def link(address: str, text: str, attributes: str = "") -> str:
 
 
 def in_colab(notebook: str, text: str, imprint: Imprint) -> list[str]:
-    """The link that opens a notebook in Colab, from the branch that a workflow pushes, where the book has an address."""
+    """The link that opens a notebook in Colab, from the branch that a workflow pushes; none without an address."""
     repository = urlparse(imprint.repository).path.strip("/")
     address = f"https://colab.research.google.com/github/{repository}/blob/notebooks/{notebook}"
     return [link(address, text)] if repository else []

@@ -1,7 +1,5 @@
 """What is approved: tests/approved/PAGE.txt holds what a reader of the page sees under each block."""
 
-from __future__ import annotations
-
 import difflib
 import json
 import platform
@@ -44,14 +42,17 @@ def drawn(output: str) -> Shown:
 
 
 def shown(page: Page, build: Build) -> list[Shown]:
-    """What a page whose programs run is about to show."""
+    """What a page is about to show; of a program that failed, what it printed until then."""
+    whole = build.blocks.result(build.whole(page)) if build.whole(page) else None
     if page.kind == "notebook":
-        printed = notebook.outputs(build.blocks.result(notebook.program(page.text)).output)
+        printed = notebook.outputs(whole.output)
         return [Shown(telling_line(cell), said) for cell, said in zip(notebook.cells(page.text), printed)]
-    results = [(fence, build.result(fence)) for fence in page.running]
-    found = [drawn(r.output) if f.info == "figure" else Shown(telling_line(f.program), r.output) for f, r in results]
-    if lines := build.whole(page):
-        found.append(Shown(ten_lines.TITLE, ten_lines.plain(build.blocks.result(lines).output)))
+    found = []
+    for fence, result in ((fence, build.result(fence)) for fence in page.running):
+        figure = fence.info == "figure" and not result.failed
+        found.append(drawn(result.output) if figure else Shown(telling_line(fence.program), result.output))
+    if whole and not whole.failed:
+        found.append(Shown(ten_lines.TITLE, ten_lines.plain(whole.output)))
     return found
 
 
@@ -59,7 +60,7 @@ def as_text(shown: list[Shown]) -> str:
     """The content of an approved file."""
     parts = []
     for item in shown:
-        body = "".join(f"    {line}\n" if line else "\n" for line in item.output.splitlines())
+        body = "".join(f"    {line}\n" if line else "\n" for line in item.output.rstrip("\n").splitlines())
         parts.append(f"{item.source}\n{body}")
     return "\n".join(parts)
 

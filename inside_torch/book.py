@@ -1,14 +1,12 @@
 """The book: its pages, each read once, and what was found wrong with each. Nothing else lists or parses pages."""
 
-from __future__ import annotations
-
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from inside_torch.edition import ROOT
-from inside_torch.fences import Fence, Problem, parse
+from inside_torch.fences import Fence, Problem, parse, without
 
 KINDS = {"exercises": "exercise", "reference": "other"}  # folder of docs/ -> kind of its pages; the others: chapter
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
@@ -27,11 +25,9 @@ def reading_order(root: Path) -> list[str]:
 
 @dataclass
 class Page:
-    """A page as it was read.
-
-    `src` is its path below docs/, `name` its path as an editor opens it, `text` its Markdown (a notebook's: its
-    source) with generated parts in place, and `problems` whatever was found wrong with it so far.
-    """
+    """A page as it was read. `src` is its path below docs/, `name` its path as an editor opens it, `text` its
+    Markdown (a notebook's: its source) with generated parts in place, and `problems` whatever was found wrong with it
+    so far."""
 
     path: Path
     src: str
@@ -84,11 +80,7 @@ class Page:
     @property
     def prose(self) -> str:
         """The text with its fences as empty lines, so that lines keep their numbers."""
-        lines = self.text.splitlines()
-        for fence in self.fences:
-            last = fence.line + fence.source.count("\n") + 2
-            lines[fence.line - 1 : last] = [""] * len(lines[fence.line - 1 : last])
-        return "\n".join(lines)
+        return without(self.text, self.fences)
 
     @property
     def words(self) -> str:
@@ -114,12 +106,14 @@ class Book:
     pages: tuple[Page, ...]
 
     @classmethod
-    def read(cls, root: Path = ROOT, expand: Callable[[str, dict[str, str]], str] = lambda src, texts: texts[src]):
-        """Read every page; `expand` gives a page's text with generated parts, from the texts of all by `src`."""
+    def read(cls, root: Path = ROOT, expand: Callable[[Page, Sequence[Page]], str] = lambda page, pages: page.text):
+        """Read every page; `expand` gives a page's text with generated parts, which are made from all pages."""
         docs = root / "docs"
         paths = sorted(path for path in docs.rglob("*") if path.suffix in (".md", ".py", ".ipynb"))
         texts = {path.relative_to(docs).as_posix(): path.read_text(encoding="utf-8-sig") for path in paths}
-        pages = [Page(docs / src, src, f"docs/{src}", expand(src, texts)) for src in texts]
+        plain = [Page(docs / src, src, f"docs/{src}", text) for src, text in texts.items()]
+        made = [(page, expand(page, plain)) for page in plain]
+        pages = [page if text == page.text else Page(page.path, page.src, page.name, text) for page, text in made]
         return cls(root, docs, tuple(pages))
 
     def page(self, src: str) -> Page:

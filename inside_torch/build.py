@@ -1,12 +1,9 @@
 """One build of the book: what its blocks print, what proves its citations, and everything that is wrong with it."""
 
-from __future__ import annotations
-
 import os
 import re
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Future
 from pathlib import Path
 
 from markdown import Markdown
@@ -24,6 +21,7 @@ from inside_torch.render.figures import checked_figure
 from inside_torch.render.source import OPENING, highlighted_parts
 from inside_torch.run.blocks import Blocks, Program, Result
 from inside_torch.run.cache import Cache
+from inside_torch.run.progress import show_progress
 
 ELEMENT = re.compile(r'<div class="it-block(?: it-quiz)?" id="(b-[0-9a-f]+)')
 
@@ -41,26 +39,21 @@ class Build:
         included = {"base_path": [str(root)], "check_paths": True, "dedent_subsections": True}
         self.markdown = Markdown(extensions=["pymdownx.snippets"], extension_configs={"pymdownx.snippets": included})
 
-    def close(self) -> None:
-        """End what still runs."""
-        self.blocks.close()
-
     def with_includes(self, text: str) -> str:
         """A text with the files that it includes in their place. Raises SnippetMissingError."""
         return "\n".join(self.markdown.preprocessors["snippet"].run(text.split("\n")))
 
-    def start(self, pages: Sequence[Page] = ()) -> list[Future[Result]]:
-        """Begin with everything that has to run for some pages, or for all; returns the blocks that will."""
-        pages = pages or self.book.pages
+    def start(self, pages: Sequence[Page]) -> None:
+        """Begin with everything that has to run for some pages, and show how far it has come."""
         running = [fence for page in pages for fence in page.running]
         begun = self.blocks.start(Program(fence.program, fence.info == "figure") for fence in running)
         self.blocks.start(Program(whole) for whole in map(self.whole, pages) if whole)
         cited = [one for page in pages for _, one in references(page.text, page.fences)]
         self.blocks.start(Program(source) for one in dict.fromkeys(cited) for source in self.proofs.programs(one))
         self.proofs.begin(cited)
+        show_progress(begun, len(running))
         for fence in running if begun else ():
             highlighted_parts(self.html, fence.program)  # while the server imports torch
-        return begun
 
     def result(self, fence: Fence) -> Result:
         """What a fence printed; waits for it."""
@@ -105,8 +98,10 @@ class Build:
                 yield number, f"this includes what is not there: {error}"
 
     def check_sources(self, pages: Sequence[Page] = ()) -> None:
-        """Add the problems that the sources of some pages, or of all, show, and the blocks that failed."""
-        for page in pages or self.book.pages:
+        """Run some pages, or all; add the problems that their sources show, and the blocks that failed."""
+        pages = pages or self.book.pages
+        self.start(pages)
+        for page in pages:
             for line, text, details in self.wrong_blocks(page):
                 page.add(line, text, details)
             cited = self.proofs.problems(page.text, page.fences)

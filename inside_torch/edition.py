@@ -1,38 +1,20 @@
 """The edition: which torch, which Python and which settings print the book. torch is never imported here."""
 
-from __future__ import annotations
-
 import functools
 import hashlib
 import importlib.metadata
-import importlib.util
 import json
 import os
 import platform
 import re
-import runpy
 import shutil
 import subprocess
 import sys
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-
-# Every variable of the environment that the book itself reads.
-VARIABLES = {
-    "CI": "`true` where a test must not skip what the machine lacks",
-    "INSIDE_TORCH_CACHE": "the folder of everything that is remembered between builds",
-    "INSIDE_TORCH_DEADLINE": "seconds that a block, or the check of an exercise, may take",
-    "INSIDE_TORCH_FRESH": "`all`: every block is tried in an interpreter of its own, as once a week",
-    "INSIDE_TORCH_SERVING": "set by the build itself while it serves: what fails is shown on its page",
-    "REPO_URL": "where the book's repository lies: links to edit, report and cite a page",
-    "SITE_URL": "where the book is published",
-    "SOURCE_DATE_EPOCH": "the time that the built files carry",
-    "TORCHINDUCTOR_CACHE_DIR": "what torch.compile has compiled",
-    "TORCH_EXTENSIONS_DIR": "C++ extensions that blocks have compiled",
-}
 
 
 def site_url() -> str:
@@ -58,27 +40,34 @@ PINNED = {
 }
 # What a block sees of the environment besides.
 PASSED_ON = ("PATH", "HOME", "CC", "CXX", "LD_LIBRARY_PATH", "SYSTEMROOT")
-# What an interpreter says of itself: the folder of the torch it would import, and its version.
+# What an interpreter says of the torch it would import, and of itself.
 ASK = """\
-import importlib.util, json, platform, sys
-spec = importlib.util.find_spec("torch")
-name = f"{platform.python_implementation()} {platform.python_version()}"
-print(json.dumps([spec.origin if spec else None, sys.version, name]))
+import importlib.util, json, os, platform, runpy, sys
+if spec := importlib.util.find_spec("torch"):
+    folder = os.path.dirname(spec.origin)
+    made = runpy.run_path(os.path.join(folder, "version.py"))
+    name = f"{platform.python_implementation()} {platform.python_version()}"
+    print(json.dumps([folder, str(made["__version__"]), made["git_version"], sys.version, name]))
 """
 
 
+class Told(NamedTuple):
+    """The folder of torch, its version and commit, `sys.version`, and the interpreter's name."""
+
+    torch: str
+    version: str
+    commit: str
+    python: str
+    name: str
+
+
 @functools.cache
-def asked(python: str) -> tuple[Path, str, str]:
-    """The folder of torch, `sys.version` and the name of an interpreter. Raises RuntimeError where torch is missing."""
-    if python == sys.executable:
-        spec = importlib.util.find_spec("torch")
-        name = f"{platform.python_implementation()} {platform.python_version()}"
-        said = [spec.origin if spec else None, sys.version, name]
-    else:
-        said = json.loads(subprocess.run([python, "-c", ASK], capture_output=True, text=True, check=True).stdout)
-    if not said[0]:
+def asked(python: str) -> Told:
+    """What an interpreter tells. Raises RuntimeError where torch is missing."""
+    said = subprocess.run([python, "-c", ASK], capture_output=True, text=True, check=True).stdout
+    if not said:
         raise RuntimeError(f"torch is not installed in {python}")
-    return Path(said[0]).parent, said[1], said[2]
+    return Told(*json.loads(said))
 
 
 @dataclass(frozen=True)
@@ -88,29 +77,25 @@ class Edition:
     python: str = sys.executable
     cache: Path = field(default_factory=lambda: Path(os.environ.get("INSIDE_TORCH_CACHE", ROOT / ".cache")).resolve())
 
-    @functools.cached_property
+    @property
     def torch(self) -> Path:
         """The folder of the package torch. Raises RuntimeError when it is not installed."""
-        return asked(self.python)[0]
+        return Path(asked(self.python).torch)
 
-    @functools.cached_property
+    @property
     def python_name(self) -> str:
         """The interpreter as `CPython 3.11.7`."""
-        return asked(self.python)[2]
+        return asked(self.python).name
 
     @property
     def packages(self) -> Path:
         """The folder that has torch/, torchgen/ and what pip knows of them."""
         return self.torch.parent
 
-    @functools.cached_property
-    def _version_file(self) -> dict:
-        return runpy.run_path(str(self.torch / "version.py"))
-
     @property
     def version(self) -> str:
         """`torch.__version__`, as 2.13.0+cpu."""
-        return str(self._version_file["__version__"])
+        return asked(self.python).version
 
     @property
     def release(self) -> str:
@@ -120,14 +105,12 @@ class Edition:
     @property
     def commit(self) -> str:
         """The commit of PyTorch that torch was built from. Source: torch/version.py."""
-        return self._version_file["git_version"]
+        return asked(self.python).commit
 
     @functools.cached_property
     def record(self) -> str:
-        """The RECORD of the installed wheel, which lists its files; empty for a torch that pip did not install.
-
-        The name of its folder says 2.13.0 where torch says 2.13.0+cu130: it is looked up, not made.
-        """
+        """The RECORD of the installed wheel, which lists its files; empty for a torch that pip did not install. The
+        name of its folder says 2.13.0 where torch says 2.13.0+cu130: it is looked up, not made."""
         found = importlib.metadata.distributions(name="torch", path=[str(self.packages)])
         return next((text for one in found if (text := one.read_text("RECORD"))), "")
 
@@ -149,7 +132,7 @@ class Edition:
         parts = [
             self.version,
             self.commit,
-            asked(self.python)[1],
+            asked(self.python).python,
             str(self.packages) if self.python != sys.executable else "",
             platform.platform(),
             processor_flags(),
@@ -176,13 +159,3 @@ def compiler() -> str:
         return "no compiler"
     stat = os.stat(found)
     return f"{os.path.realpath(found)} {stat.st_size} {stat.st_mtime_ns}"
-
-
-def book_commit(root: Path = ROOT) -> tuple[str, datetime] | None:
-    """The commit of the book and its date in UTC, or None outside a git checkout."""
-    command = ["git", "-C", str(root), "log", "-1", "--format=%H %ct"]
-    try:
-        found = subprocess.run(command, capture_output=True, text=True, check=True).stdout.split()
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return (found[0], datetime.fromtimestamp(int(found[1]), UTC)) if found else None

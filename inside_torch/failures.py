@@ -1,15 +1,19 @@
 """What went wrong, told so that a reader of the terminal finds the page, the line and the cause."""
 
-from __future__ import annotations
-
+import logging
 import re
 import textwrap
+from collections.abc import Iterable
 
-from inside_torch.book import Book
+from mkdocs.exceptions import Abort
+from mkdocs.utils import CountHandler
+
+from inside_torch.book import Book, Page
 from inside_torch.fences import Problem
 from inside_torch.run.blocks import Result
 
 LIMIT = 2000  # characters of an output or of stderr: the last ones, where the cause is
+log = logging.getLogger("mkdocs")
 
 
 def page_lines(text: str, page: str, line: int) -> str:
@@ -32,10 +36,22 @@ def told(problem: Problem, page: str) -> str:
     return f"{page}:{problem.line}: {problem.text}" + (f"\n{problem.details}" if problem.details else "")
 
 
-def all_told(book: Book) -> list[str]:
-    """Every problem of the book, in the order of its pages and lines."""
-    return [
-        told(problem, page.name)
-        for page in book.pages
-        for problem in sorted(page.problems, key=lambda problem: problem.line)
-    ]
+def all_told(pages: Iterable[Page]) -> list[str]:
+    """Every problem of some pages, in their order and that of their lines."""
+    found = [(page, problem) for page in pages for problem in sorted(page.problems, key=lambda problem: problem.line)]
+    return [told(problem, page.name) for page, problem in found]
+
+
+def reported(book: Book, stop: bool) -> int:
+    """Tell MkDocs every problem of the book; returns how many there are. Raises Abort when they are to `stop` it."""
+    problems = all_told(book.pages)
+    for problem in problems:
+        log.error(problem)
+    if problems and stop:
+        raise Abort(f"{len(problems)} failures: nothing was built")
+    return len(problems)
+
+
+def stop_nothing() -> None:
+    """Let MkDocs build what has failures, although mkdocs.yml says `strict`, for which it counts what is logged."""
+    log.handlers = [handler for handler in log.handlers if not isinstance(handler, CountHandler)]

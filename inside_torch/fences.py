@@ -1,11 +1,10 @@
 """Find the fences of a page, with their lines, and refuse those the book gives no meaning."""
 
-from __future__ import annotations
-
 import ast
 import difflib
 import functools
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from inside_torch import quiz
@@ -30,11 +29,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Fence:
-    """A fence of a page: what stands behind its backticks, its content, and the line it opens on (from 1)."""
+    """A fence of a page: what stands behind its backticks, its content, and the lines of its ends (from 1)."""
 
     info: str
     source: str
     line: int
+    end: int = 0
 
     @property
     def runs(self) -> bool:
@@ -84,6 +84,14 @@ def folded(program: str) -> int:
     while end < len(lines) and not lines[end].strip():
         end += 1
     return end if end < len(lines) else 0
+
+
+def without(text: str, fences: Iterable[Fence]) -> str:
+    """A text with its fences as empty lines, so that lines keep their numbers."""
+    lines = text.splitlines()
+    for fence in fences:
+        lines[fence.line - 1 : fence.end] = [""] * (fence.end - fence.line + 1)
+    return "\n".join(lines)
 
 
 def content(line: str, prefix: str) -> str | None:
@@ -146,6 +154,6 @@ def parse(text: str) -> tuple[list[Fence], list[Problem]]:
         else:
             problems.append(Problem(opened, "this fence is not closed (at the same indentation)"))
             continue
-        found.append(Fence(head["info"], "\n".join(body), opened))
+        found.append(Fence(head["info"], "\n".join(body), opened, number))
         problems += problems_of(found[-1])
     return found, problems

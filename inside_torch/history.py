@@ -1,6 +1,4 @@
-"""What git knows of the book's pages: the commits that changed them."""
-
-from __future__ import annotations
+"""What git knows of the book: its commit, and those that changed its pages."""
 
 import subprocess
 from dataclasses import dataclass
@@ -8,6 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from inside_torch.book import Book, Page
+from inside_torch.edition import ROOT
 
 LOG = "-c core.quotePath=false log -M --name-status --relative --format=%x00%H%x00%ct%x00%s -- docs".split()
 
@@ -34,11 +33,15 @@ def git(root: Path, *arguments: str) -> str:
         return ""
 
 
-def history(book: Book) -> list[Commit]:
-    """The commits that changed pages of the book, newest first; none in a shallow clone, whose dates are not true.
+def book_commit() -> tuple[str, datetime] | None:
+    """The commit of the book and its date in UTC, or None outside a git checkout."""
+    found = git(ROOT, "log", "-1", "--format=%H %ct").split()
+    return (found[0], datetime.fromtimestamp(int(found[1]), UTC)) if found else None
 
-    A page that was renamed keeps its past, and being renamed as it stands is no change.
-    """
+
+def history(book: Book) -> list[Commit]:
+    """The commits that changed pages of the book, newest first; none in a shallow clone, whose dates are not true. A
+    page that was renamed keeps its past, and being renamed as it stands is no change."""
     if git(book.root, "rev-parse", "--is-shallow-repository").strip() != "false":
         return []
     pages = {page.name: page for page in book.pages}

@@ -1,46 +1,32 @@
 """MkDocs' events, and what of the book answers each; nothing else."""
 
-from __future__ import annotations
-
-import logging
 import os
 from pathlib import Path
 
-from mkdocs.exceptions import Abort
-from mkdocs.utils import CountHandler
-
-from inside_torch import rules
+from inside_torch import failures, rules
 from inside_torch.build import Build
 from inside_torch.edition import Edition
-from inside_torch.failures import all_told
 from inside_torch.render import cards, moved, search
 from inside_torch.render import page as pages
 from inside_torch.run.lock import lock_site
-from inside_torch.run.progress import show_progress
 from inside_torch.take import files as taken
 
-log = logging.getLogger("mkdocs.inside_torch")
 SERVING = "INSIDE_TORCH_SERVING"  # `mkdocs serve` loads this file anew for each build; the environment stays
 
 
 def on_startup(command: str, dirty: bool) -> None:
-    """Remember whether failures are shown on their pages or stop the build."""
-    os.environ[SERVING] = "1" if command == "serve" else ""
+    """Remember that failures are shown on their pages, and stop no build."""
+    os.environ.setdefault(SERVING, "1" if command == "serve" else "")
 
 
-def on_config(config):
-    """Run every block that is not cached. Who calls MkDocs with a Build in `extra` looks at its problems himself."""
-    build = config.extra.setdefault("build", None) or Build(Edition(), Path(config.config_file_path).parent)
-    config.extra |= {"build": build, "stops": not (config.extra["build"] or os.environ.get(SERVING))}
-    if config.extra["stops"]:
-        lock_site(build.edition, config.site_dir)
-    for handler in logging.getLogger("mkdocs").handlers if not config.extra["stops"] else ():
-        if isinstance(handler, CountHandler):  # not strict: what fails is shown on its page
-            logging.getLogger("mkdocs").removeHandler(handler)
-    show_progress(build.start(), sum(len(page.running) for page in build.book.pages))
+def on_config(config) -> None:
+    """Run every block that is not cached."""
+    build = config.extra["build"] = Build(Edition(), Path(config.config_file_path).parent)
+    lock_site(build.edition, config.site_dir)
+    if os.environ.get(SERVING):
+        failures.stop_nothing()
     build.check_sources()
     pages.furnish(config, build)
-    return config
 
 
 def on_page_markdown(markdown: str, page, config, files) -> str:
@@ -52,32 +38,26 @@ def on_page_markdown(markdown: str, page, config, files) -> str:
 
 def on_page_content(page_html: str, page, config, files) -> str:
     """Complete what was rendered, below what is wrong with it."""
-    build, src = config.extra["build"], page.file.src_uri
-    advice = rules.broken(build.book.page(src), build) if os.environ.get(SERVING) else []
-    return pages.problems_html(build.book.page(src), advice) + pages.completed(page_html, build, page)
+    build = config.extra["build"]
+    this = build.book.page(page.file.src_uri)
+    advice = rules.broken(this, build) if os.environ.get(SERVING) else []
+    return pages.problems_html(this, advice) + pages.completed(page_html, build, page)
 
 
 def on_env(env, config, files):
-    """Before anything is written: list every problem of the book, and stop unless somebody else looks at them."""
-    build = config.extra["build"]
-    rendered = files.documentation_pages()
-    build.check_html({file.src_uri: file.page.content for file in rendered})
-    problems = all_told(build.book)
-    for problem in problems:
-        log.error(problem)
-    if problems and config.extra["stops"]:
-        raise Abort(f"{len(problems)} failures: nothing was built")
-    if not problems:
-        taken.write_forms(build, config, [file.page for file in rendered])
+    """List every problem of the book, and stop unless it is served; nobody takes along a book with problems."""
+    build, rendered = config.extra["build"], [file.page for file in files.documentation_pages()]
+    build.check_html({page.file.src_uri: page.content for page in rendered})
+    if not failures.reported(build.book, stop=not os.environ.get(SERVING)):
+        taken.write_forms(build, config, rendered)
         pages.write_feed(env, config)
-    return pages.remembered(env, build.edition)
+    return env
 
 
-def on_page_context(context, page, config, nav):
+def on_page_context(context, page, config, nav) -> None:
     """Put links, buttons and the line about the page around what has been counted and proven."""
     this = config.extra["build"].book.page(page.file.src_uri)
     page.content = pages.dressed(page.content, this, config.extra["imprint"])
-    return context
 
 
 def on_post_page(output: str, page, config) -> str:

@@ -3,8 +3,6 @@
 The right answer is in no file: it is what the program prints. CONTRIBUTING.md shows the form of a `quiz` fence.
 """
 
-from __future__ import annotations
-
 import functools
 import itertools
 import re
@@ -13,7 +11,7 @@ from dataclasses import dataclass
 from markdown.extensions.toc import slugify
 
 HEAD = ("question", "section")
-PART = re.compile(r"--- *(\w+) *")
+PART = re.compile(r"^--- *(\w+) *$", re.M)
 WRONG = range(2, 5)
 
 
@@ -43,36 +41,28 @@ def same(a: str, b: str) -> bool:
 @functools.cache
 def parse(source: str) -> Quiz:
     """Take the content of a `quiz` fence apart; what is missing or unknown is among its problems."""
-    parts: list[tuple[str, int, list[str]]] = [("", 0, [])]
-    for number, line in enumerate(source.split("\n"), 1):
-        if separator := PART.fullmatch(line):
-            parts.append((separator[1], number, []))
-        else:
-            parts[-1][2].append(line)
-    head: dict[str, str] = {}
-    programs: list[tuple[str, int]] = []
-    wrong: list[tuple[str, str]] = []
-    problems: list[tuple[int, str]] = []
-    for name, begun, lines in parts:
-        if name == "":
-            for number, line in enumerate(lines, 1):
-                key, _, value = line.partition(":")
-                if key in HEAD and key not in head:
-                    head[key] = value.strip()
-                elif line.strip():
-                    problems.append((number, f"a quiz begins with {' and '.join(HEAD)}, once each, not with `{line}`"))
-        elif name == "program":
-            programs.append(("\n".join(lines).rstrip(), begun))
+    top, *rest = PART.split(source)
+    head, programs, wrong, problems = {}, [], [], []
+    for number, line in enumerate(top.split("\n"), 1):
+        key, _, value = line.partition(":")
+        if key in HEAD and key not in head:
+            head[key] = value.strip()
+        elif line.strip():
+            problems.append((number, f"a quiz begins with {' and '.join(HEAD)}, once each, not with `{line}`"))
+    begun = top.count("\n") + 1
+    for name, body in zip(rest[::2], rest[1::2]):
+        if name == "program":
+            programs.append((body[1:].rstrip(), begun))
         elif name == "wrong":
-            text, _, because = "\n".join(["", *lines]).partition("\nbecause:")
-            text = text.strip("\n").rstrip()
-            wrong.append((text, " ".join(because.split())))
-            if not text:
+            text, _, because = body.partition("\nbecause:")
+            wrong.append((text.strip("\n").rstrip(), " ".join(because.split())))
+            if not text.strip():
                 problems.append((begun, "this wrong answer is empty"))
             if not because.strip():
                 problems.append((begun, "this wrong answer has no `because:`, the mistaken idea behind it"))
         else:
             problems.append((begun, f"a quiz has no part named `{name}`; there are program and wrong"))
+        begun += body.count("\n")
     problems += [(0, f"this quiz has no `{key}:`") for key in HEAD if not head.get(key)]
     if len(programs) != 1 or not programs[0][0]:
         problems.append((0, "a quiz has one `--- program`"))
@@ -82,9 +72,8 @@ def parse(source: str) -> Quiz:
         if a and same(a, b):
             problems.append((0, f"the wrong answers {i} and {j} are equal"))
     program, start = programs[0] if programs else ("", 0)
-    return Quiz(
-        head.get("question", ""), head.get("section", ""), program, start, tuple(wrong), tuple(sorted(problems))
-    )
+    question, section = (head.get(key, "") for key in HEAD)
+    return Quiz(question, section, program, start, tuple(wrong), tuple(sorted(problems)))
 
 
 def objection(quiz: Quiz, output: str) -> str:

@@ -3,8 +3,6 @@
 Each yields the lines and texts of what breaks it. Its docstring is the reason, which CONTRIBUTING.md repeats.
 """
 
-from __future__ import annotations
-
 import json
 import re
 from collections import Counter
@@ -76,7 +74,7 @@ def typed(page: Page, build: Build) -> Found:
                 yield line, f"types an output into a comment: {found[1]}"
     for block, fence in pairwise(page.fences):
         if (block.info, fence.info) == ("python", "text"):
-            between = page.text.splitlines()[block.line + block.source.count("\n") + 2 : fence.line - 1]
+            between = page.text.splitlines()[block.end : fence.line - 1]
             printed = build.result(block).output
             same = [line.strip() for line in fence.source.splitlines() if len(line.strip()) > 3 and line in printed]
             if same or not "".join(between).strip():
@@ -106,8 +104,7 @@ def introduced(page: Page, build: Build) -> Found:
     order = reading_order(build.book.root)
     if page.src not in order:
         return
-    texts = {one.src: one.text for one in build.book.pages}
-    terms = glossary.defined(glossary.pages(texts, build.book.root))
+    terms = glossary.defined(glossary.chapters(build.book.pages, build.book.root))
     after = order[order.index(page.src) + 1 :]
     later = {name: one for name, one in terms.items() if one.page.src in after and name not in FAMILIAR}
     yield from glossary.unlinked(page, later)

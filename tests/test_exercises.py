@@ -309,7 +309,7 @@ def test_the_files_of_a_download_need_torch_alone(name):
 
 @pytest.mark.parametrize("name", ["strides", "trace"])
 def test_the_files_of_a_download_check_by_themselves(tmp_path: Path, name):
-    zipfile.ZipFile(io.BytesIO(taken.zipped(name))).extractall(tmp_path)
+    zipfile.ZipFile(io.BytesIO(taken.zipped(taken.files(name)))).extractall(tmp_path)
     folder = tmp_path / name
     assert {f"{name}/{path.name}": path.read_bytes() for path in folder.iterdir()} == taken.files(name)
     started = alone(folder, "check.py", "start.py")

@@ -8,7 +8,7 @@ from pathlib import Path
 from bs4 import BeautifulSoup
 from conftest import BOOK, ROOT
 
-from inside_torch.book import reading_order
+from inside_torch.book import Page, reading_order
 from inside_torch.render import glossary
 
 TEXTS = {
@@ -18,6 +18,7 @@ TEXTS = {
     "exercises/e.md": "# E\n\nA *task* is none.\n",
     "notes.md": "# N\n\nIt is *really* so, and *old*.\n",
 }
+PAGES = [Page(ROOT / "docs" / src, src, f"docs/{src}", text) for src, text in TEXTS.items()]
 
 
 def test_every_term_of_the_chapters_is_listed_once_with_its_page(book: Path):
@@ -36,7 +37,7 @@ def test_every_term_of_the_chapters_is_listed_once_with_its_page(book: Path):
 
 
 def test_an_entry_is_the_defining_sentence_with_links_that_lead_from_here():
-    made = glossary.markdown("bowline: It slips.\n", TEXTS, "reference").split("\n")
+    made = glossary.markdown("bowline: It slips.\n", PAGES, "reference").split("\n")
     assert made == [
         "- **bowline**{ #bowline } · [Knots](../knots.md)<br>A bowline is a [loop](../knots.md#loops) of `rope`; see "
         "[this](src:a.py#b) and [ropes](../ropes.md#x).<br>**Often wrong:** It slips.",
@@ -46,7 +47,7 @@ def test_an_entry_is_the_defining_sentence_with_links_that_lead_from_here():
 
 
 def test_a_mistake_about_no_term_is_said():
-    assert f"- **splice**: {glossary.UNDEFINED}" in glossary.markdown("splice: x\n", TEXTS)
+    assert f"- **splice**: {glossary.UNDEFINED}" in glossary.markdown("splice: x\n", PAGES)
 
 
 def test_the_sidebar_holds_the_exercises_in_a_group_that_is_folded(book: Path):

@@ -8,13 +8,13 @@ from pathlib import Path
 
 import pytest
 from bs4 import BeautifulSoup
-from conftest import BOOK, ROOT, Site, fence
+from conftest import BOOK, ROOT, Site, built_pages, fence
 
 from inside_torch.book import Page
 from inside_torch.edition import Edition
 from inside_torch.render import page as dressing
 from inside_torch.render import search
-from inside_torch.render.about import Imprint
+from inside_torch.render.about import Imprint, minutes
 from inside_torch.take.files import file_names
 
 PAGES = BOOK.of_kind("chapter", "exercise", "other")
@@ -98,6 +98,20 @@ def test_every_block_and_figure_has_a_place_of_its_own(book: Path):
             assert len(box.select(".it-copy")) == 1
 
 
+def test_what_is_folded_takes_no_time():
+    words = "<p>" + "word " * 1000 + "</p>"
+    assert minutes(words) == minutes(f"{words}<details>{words}<details>{words}</details>{words}</details>")
+    assert minutes(words) < minutes(words + words)
+
+
+def test_no_chapter_takes_over_25_minutes(book: Path):
+    takes = {
+        page.src: soup(book / page.url).select_one("h1 + .it-about") for page in BOOK.pages if page.kind == "chapter"
+    }
+    takes = {src: int(about.get_text().split()[0]) for src, about in takes.items()}
+    assert {src: took for src, took in takes.items() if took > 25} == {}
+
+
 def test_every_page_says_how_long_it_takes_and_can_be_taken_along(book: Path):
     for page in BOOK.pages:
         built = book / page.url
@@ -153,7 +167,6 @@ def test_a_page_in_a_subfolder_is_a_page_like_any_other(site: Site):
     """It is found in search, downloads, approvals and plain runs, in the gallery and in llms.txt."""
     from inside_torch.book import Book
     from inside_torch.render import tables
-    from inside_torch.tools.approve import built_pages
 
     (site.folder / "examples").symlink_to(ROOT / "examples")
     site.write(index="# Home\n\nSee [ropes](tensors/ropes.md).\n\n<!-- gallery -->\n", **{"tensors/ropes": SUBFOLDER})

@@ -19,8 +19,8 @@ from bs4 import BeautifulSoup
 from conftest import BOOK, CONFIGURATION, ROOT, Site, build
 
 from inside_torch.book import Book, Page
-from inside_torch.edition import Edition, book_commit
-from inside_torch.history import history
+from inside_torch.edition import Edition
+from inside_torch.history import book_commit, history
 from inside_torch.render.about import Imprint, description
 from inside_torch.render.cards import card
 from inside_torch.render.tables import expand

@@ -4,8 +4,6 @@ Each spelling names its own proof; CONTRIBUTING.md lists them. What is missing, 
 proven raises `UnprovenError`, and the build stops with page and line. torch is never imported here.
 """
 
-from __future__ import annotations
-
 import functools
 import re
 import threading
@@ -17,7 +15,7 @@ from inside_torch.citations import binary, cpp, generated, live, python
 from inside_torch.citations.proof import Citation, UnprovenError
 from inside_torch.citations.wheel import YAML, Run, Wheel
 from inside_torch.edition import Edition
-from inside_torch.fences import Fence
+from inside_torch.fences import Fence, without
 from inside_torch.run.cache import Cache
 
 # The target of a Markdown link, or else what might become a link of another kind.
@@ -32,11 +30,8 @@ FILES = (".cpp", ".cu", ".c", ".mm")
 
 def cited(text: str, fences: Iterable[Fence]) -> Iterator[tuple[int, re.Match[str]]]:
     """Line and match of each `src:` in a page's Markdown, in order; in code there are none."""
-    lines = text.splitlines()
-    for fence in fences:
-        inside = slice(fence.line, fence.line + fence.source.count("\n") + 1)
-        lines[inside] = [""] * len(lines[inside])
-    return ((number, m) for number, line in enumerate(lines, 1) for m in CITED.finditer(INLINE_CODE.sub("", line)))
+    lines = enumerate(without(text, fences).split("\n"), 1)
+    return ((number, found) for number, line in lines for found in CITED.finditer(INLINE_CODE.sub("", line)))
 
 
 def references(text: str, fences: Iterable[Fence]) -> list[tuple[int, str]]:
@@ -46,10 +41,8 @@ def references(text: str, fences: Iterable[Fence]) -> list[tuple[int, str]]:
 
 @dataclass(frozen=True)
 class Proofs:
-    """Proves citations of one edition's torch.
-
-    `run` runs a program with it, and returns what has an `output`, and a `failure`: empty when the program ran well.
-    """
+    """Proves citations of one edition's torch. `run` runs a program with it, and returns what has an `output`, and a
+    `failure`: empty when the program ran well."""
 
     edition: Edition
     run: Run

@@ -1,7 +1,5 @@
 """What the compiled libraries tell by themselves: the symbols they export, the source files they name."""
 
-from __future__ import annotations
-
 import functools
 import mmap
 import re

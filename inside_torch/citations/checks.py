@@ -6,7 +6,7 @@ They share one interpreter, which has imported torch; `w` is a leaf, and `y` is 
 CHECKS = {
     "as_strided-outside": "torch.arange(6).as_strided((4, 3), (1, 1), 1)",
     "backward-twice": "y.sum().backward(); y.mean().backward()",
-    "batch-sizes": "torch.nn.functional.cross_entropy(torch.ones(8, 2), torch.zeros(4).long())",
+    "batch-sizes": "torch.nn.functional.cross_entropy(torch.ones(16, 2), torch.zeros(8).long())",
     "boolean-value": "bool(torch.ones(8) == 1)",
     "broadcast-mismatch": "torch.ones(8, 2) * torch.ones(8)",
     "cast-in-place": "torch.arange(3).add_(0.5)",

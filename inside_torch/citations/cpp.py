@@ -4,8 +4,6 @@ Not a parser: macros are not expanded and types are not looked up. What it canno
 ambiguous, what it cannot see as missing; a wrong line it must not give.
 """
 
-from __future__ import annotations
-
 import re
 from dataclasses import dataclass, field, replace
 from typing import NamedTuple
@@ -174,10 +172,8 @@ class Scanner:
 
 
 def scanned(text: str) -> Scanner:
-    """A scanner that has read `text` to its end; comments are nothing, and each string is the same.
-
-    What is for Windows alone is nothing, too: the book is printed on Linux, and half of autograd is declared twice.
-    """
+    """A scanner that has read `text` to its end; comments are nothing, and each string is the same. What is for
+    Windows alone is nothing, too: the book is printed on Linux, and half of autograd is declared twice."""
     text = WINDOWS.sub(lambda only: "\n" * only[0].count("\n"), text)
     scanner, line, end = Scanner(), 1, 0
     for found in TOKEN.finditer(text):
@@ -195,10 +191,8 @@ def declarations(text: str) -> list[Declaration]:
 
 
 def matching(known: list[Declaration], symbol: str) -> list[Declaration]:
-    """The declarations that `A::b` or `A::b(words)` names: by the end of their path, and words of their parameters.
-
-    A class is not its constructors, and what is defined in the same file is not cited by its declaration.
-    """
+    """The declarations that `A::b` or `A::b(words)` names: by the end of their path, and words of their parameters. A
+    class is not its constructors, and what is defined in the same file is not cited by its declaration."""
     name, _, words = symbol.partition("(")
     if name.endswith("operator"):  # operator()
         name, words = name + "()", words[1:].removeprefix("(")

@@ -1,7 +1,5 @@
 """The C++ that torch's build generates for autograd, made again from the wheel."""
 
-from __future__ import annotations
-
 import contextlib
 import re
 import subprocess
@@ -46,11 +44,8 @@ def generate(wheel: Wheel, target: Path) -> None:
 
 
 def prove(wheel: Wheel, made: Path) -> None:
-    """Hold what was generated against what was compiled. Raises UnprovenError.
-
-    Every header that ships must be the same text, and wherever the dispatcher says that a kernel was
-    registered there must be a registration.
-    """
+    """Hold what was generated against what was compiled. Raises UnprovenError. Every header that ships must be the
+    same text, and wherever the dispatcher says that a kernel was registered there must be a registration."""
     for header in made.glob("*.h"):
         shipped, text = wheel.text(f"{SHIPPED}/{header.name}"), header.read_text(encoding="utf-8")
         if AROUND.sub("", shipped).strip() != AROUND.sub("", text).strip():

@@ -3,8 +3,6 @@
 Programs tell it that run outside this process, pinned and remembered as blocks are.
 """
 
-from __future__ import annotations
-
 import json
 import re
 
@@ -55,10 +53,8 @@ def place(wheel: Wheel, path: str) -> tuple[str, bool]:
 
 
 def kernel(wheel: Wheel, symbol: str) -> Citation:
-    """Where the kernel that `operator@Key` runs was registered, as the dispatcher remembers it.
-
-    A kernel in generated code is cited by its operator's entry in native_functions.yaml.
-    """
+    """Where the kernel that `operator@Key` runs was registered, as the dispatcher remembers it. A kernel in generated
+    code is cited by its operator's entry in native_functions.yaml."""
     operator, _, key = symbol.partition("@")
     if not re.fullmatch(r"\w+::[\w.]+", operator) or not key:
         raise UnprovenError("a kernel is cited as src:kernel#aten::add.Tensor@AutogradCPU")

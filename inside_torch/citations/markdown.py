@@ -1,7 +1,5 @@
 """Links to `src:...` become permalinks, in Markdown and in the HTML of a notebook."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Callable

@@ -1,7 +1,5 @@
 """What a proof ends in: a citation, or the reason why there is none."""
 
-from __future__ import annotations
-
 import difflib
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,11 +11,9 @@ class UnprovenError(ValueError):
 
 @dataclass(frozen=True)
 class Citation:
-    """A place in PyTorch's repository.
-
-    `proof` says what stands behind it, `path` is the path upstream, `line` the line upstream (None: the file),
-    `text` the cited line as the installed torch has it, or the record it keeps of a line that does not ship.
-    """
+    """A place in PyTorch's repository. `proof` says what stands behind it, `path` is the path upstream, `line` the
+    line upstream (None: the file), `text` the cited line as the installed torch has it, or the record it keeps of a
+    line that does not ship."""
 
     proof: str
     path: str

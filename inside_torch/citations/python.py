@@ -1,7 +1,5 @@
 """Python by its syntax tree: classes, functions, methods and assignments, nested by dots."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Iterator
 

@@ -1,7 +1,5 @@
 """The files that ship: their text as the wheel's RECORD has it, and where they stand upstream."""
 
-from __future__ import annotations
-
 import base64
 import csv
 import functools
@@ -98,9 +96,7 @@ class Wheel:
 
     def template(self, content: str, path: str = "") -> str:
         """The upstream path of the template that a generated file was made from; empty for a file written by hand.
-
-        Most generated files name it. The others stand where nothing else does, under their template's name.
-        """
+        Most generated files name it. The others stand where nothing else does, under their template's name."""
         marked = GENERATED.search(content)
         folder, name = marked.groups() if marked else path.rpartition("/")[::2]
         place = f"torchgen/packaged/{'autograd' if 'autograd' in folder else 'ATen'}/templates/{name}"

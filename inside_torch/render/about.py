@@ -1,7 +1,5 @@
 """What a page says about itself: how long it takes, when it changed, how to take it along, mend it and cite it."""
 
-from __future__ import annotations
-
 import functools
 import html
 import os
@@ -12,20 +10,12 @@ from posixpath import basename, dirname, relpath
 from urllib.parse import urlencode, urlparse
 
 from inside_torch.book import Book, Page
-from inside_torch.edition import Edition, book_commit, site_url
-from inside_torch.history import Commit, history
+from inside_torch.edition import Edition, site_url
+from inside_torch.history import Commit, book_commit, history
 from inside_torch.take import exercise
 from inside_torch.take.files import file_names
 
 WORDS, LINES = 200, 40  # what one reads in a minute: of prose, and of code with its output
-REPORT = "Page: {title} ({url})\nSection: \nBook {commit}, torch {torch}\n\nWhat is wrong:\n"
-CITATION = """\
-@misc{{inside-pytorch-{key},
-  title = {{Inside PyTorch: {title}}},
-  year = {{{year}}},
-  note = {{Book {commit}, torch {torch}}},
-  url = {{{url}}}
-}}"""
 
 
 @dataclass(frozen=True)
@@ -47,17 +37,19 @@ class Imprint:
         return bool(self.repository and self.commits)
 
     @functools.cached_property
-    def origin(self) -> dict[str, str]:
-        """What every report and citation states: the commit of the book, its year, and torch."""
+    def origin(self) -> tuple[str, str]:
+        """What reports and citations state: the commit of the book and torch, and the year, empty without a commit."""
         found = book_commit()
         commit, year = (found[0][:10], str(found[1].year)) if found else ("without a commit", "")
-        return {"commit": commit, "year": year, "torch": self.edition.release}
+        return f"Book {commit}, torch {self.edition.release}", year
 
 
 def minutes(page_html: str) -> int:
     """How long a page takes to read, in minutes, rounded up; not counted is what is folded away or drawn."""
-    page_html = re.sub(r"<details.*?</details>|<svg.*?</svg>", "", page_html, flags=re.S)
-    code = "\n".join(re.findall(r"<(?:code|samp)>(.*?)</(?:code|samp)>", page_html, re.S))
+    innermost = re.compile(r"<details(?:(?!<details).)*?</details>|<svg.*?</svg>", re.S)
+    while innermost.search(page_html):
+        page_html = innermost.sub("", page_html)
+    code = "".join(re.findall(r"<(?:code|samp)>(.*?)</(?:code|samp)>", page_html, re.S))
     prose = re.sub(r"<pre.*?</pre>|<[^>]+>", " ", page_html, flags=re.S)
     return ceil(len(prose.split()) / WORDS + code.count("\n") / LINES)
 
@@ -92,11 +84,9 @@ def do_anywhere(page: Page, imprint: Imprint) -> str:
     name = basename(page.stem)
     if page.kind != "exercise" or not exercise.offered(page):
         return ""
-    links = [
-        link(f"{name}.zip", "its files", " download"),
-        link(f"do-{name}.ipynb", "a notebook of its own", " download"),
-    ]
-    return "Do it anywhere: " + ", ".join(links + in_colab(f"do-{name}.ipynb", "that notebook in Colab", imprint))
+    notebook = f"do-{name}.ipynb"
+    links = [link(f"{name}.zip", "its files", " download"), link(notebook, "a notebook of its own", " download")]
+    return "Do it anywhere: " + ", ".join(links + in_colab(notebook, "that notebook in Colab", imprint))
 
 
 def changed(page: Page, imprint: Imprint) -> str:
@@ -110,10 +100,8 @@ def mend(page: Page, imprint: Imprint) -> str:
     """The links to edit the page, and to report what is wrong with it: book.js adds one for each section."""
     if not imprint.repository:
         return ""
-    report = {
-        "title": f"{page.title}: ",
-        "body": REPORT.format(title=page.title, url=imprint.site + page.url, **imprint.origin),
-    }
+    where = f"Page: {page.title} ({imprint.site}{page.url})\nSection: \n{imprint.origin[0]}"
+    report = {"title": f"{page.title}: ", "body": f"{where}\n\nWhat is wrong:\n"}
     edit = link(f"{imprint.repository}/edit/main/{page.name}", "Edit this page")
     issue = link(f"{imprint.repository}/issues/new?{urlencode(report)}", "Report a mistake", ' class="it-report"')
     return f"{edit} · {issue}"
@@ -121,14 +109,12 @@ def mend(page: Page, imprint: Imprint) -> str:
 
 def cite(page: Page, imprint: Imprint) -> str:
     """The page as BibTeX knows it."""
-    title = re.sub(r"([&%$#_{}])", r"\\\1", page.title)
-    filled = CITATION.format(
-        key=page.stem.replace("/", "-"), title=title, url=imprint.site + page.url, **imprint.origin
-    )
-    known = {"url": imprint.site, "year": imprint.origin["year"]}
-    unknown = tuple(f"  {name} =" for name, value in known.items() if not value)
-    shown = "\n".join(line for line in filled.split("\n") if not line.startswith(unknown))
-    return f"Cite it: <pre>{html.escape(shown)}</pre>"
+    key, title = page.stem.replace("/", "-"), re.sub(r"([&%$#_{}])", r"\\\1", page.title)
+    note, year = imprint.origin
+    url = imprint.site and imprint.site + page.url
+    known = {"title": f"Inside PyTorch: {title}", "year": year, "note": note, "url": url}
+    fields = "".join(f"  {name} = {{{said}}},\n" for name, said in known.items() if said)
+    return f"Cite it: <pre>@misc{{inside-pytorch-{key},\n{html.escape(fields)}}}</pre>"
 
 
 def about_html(page: Page, page_html: str, imprint: Imprint) -> str:

@@ -1,7 +1,5 @@
 """Social cards: what other sites show of a link to a page, a picture made of its title."""
 
-from __future__ import annotations
-
 import base64
 import io
 import textwrap
@@ -28,12 +26,8 @@ def card(title: str, torch: str) -> bytes:
             break
     draw.multiline_text((MARGIN, MARGIN + 60), "\n".join(lines), INK, font, spacing=size // 4)
     draw.text((MARGIN, MARGIN - 20), "Inside PyTorch", ACCENT, ImageFont.load_default(44))
-    draw.text(
-        (MARGIN, SIZE[1] - MARGIN),
-        f"torch {torch}. Every output printed by the build.",
-        SOFT,
-        ImageFont.load_default(32),
-    )
+    below = f"torch {torch}. Every output printed by the build."
+    draw.text((MARGIN, SIZE[1] - MARGIN), below, SOFT, ImageFont.load_default(32))
     made = io.BytesIO()
     image.save(made, "PNG", optimize=True)
     return made.getvalue()

@@ -1,7 +1,5 @@
 """The Markdown extension of the book: fences that run, listings, formulas and proven citations, for one page."""
 
-from __future__ import annotations
-
 import functools
 from collections import Counter
 
@@ -12,8 +10,8 @@ from inside_torch.build import Build
 from inside_torch.citations.markdown import CitedLinks
 from inside_torch.edition import Edition
 from inside_torch.fences import LISTING, RUN, Fence
-from inside_torch.render.fences import block_name, fence_html
-from inside_torch.render.formulas import DisplayedFormula, InlineFormula
+from inside_torch.render.fences import block_name, fence_html, numbered
+from inside_torch.render.formulas import INLINE, DisplayedFormula, InlineFormula
 from inside_torch.render.source import source_html
 
 
@@ -39,24 +37,17 @@ class BookPage(Extension):
         """Made when a page is rendered: MkDocs also makes this extension to see whether it can."""
         return self.given or Build(Edition())
 
-    def numbered(self, name: str) -> str:
-        """A name, with a number when the page has it already."""
-        self.names[name] += 1
-        return name if self.names[name] == 1 else f"{name}-{self.names[name]}"
-
     def format_fence(self, source, language, class_name, options, md, **kwargs) -> str:
         """Formatter: the HTML of a fence. superfences swallows every exception but its own."""
         try:
-            if title := options.get("title"):
-                name = self.numbered(block_name(Fence(title, source, 0)))
+            title, page = options.get("title"), f"docs/{self.src}"
+            fence = Fence(title, source, 0) if title else self.build.fence(self.src, language, source)
+            name = numbered(block_name(fence), self.names)
+            if title:
                 return f'<div id="{name}">{source_html(self.build.html, source, name, "listing", title)}</div>'
-            fence = self.build.fence(self.src, language, source)
-            name = self.numbered(block_name(fence))
-            page = f"docs/{self.src}"
-            failure = "\n".join(self.build.failure(fence, page)).strip()
-            return fence_html(
-                fence, self.build.result(fence), failure and f"{page}:{fence.line}: {failure}", name, self.build.html
-            )
+            if failure := "\n".join(self.build.failure(fence, page)).strip():
+                failure = f"{page}:{fence.line}: {failure}"
+            return fence_html(fence, self.build.result(fence), failure, name, self.build.html)
         except Exception as error:
             raise SuperFencesException(f"{language} fence: {error!r}\n{source}") from error
 
@@ -64,7 +55,7 @@ class BookPage(Extension):
         fences = [{"name": one, "class": one, "format": self.format_fence, "validator": takes} for one in RUN]
         md.registerExtensions([SuperFencesCodeExtension(custom_fences=fences)], {})
         md.preprocessors.register(DisplayedFormula(md), "it-displayed-formula", 24)  # fences: 25
-        md.inlinePatterns.register(InlineFormula(md), "it-inline-formula", 189)  # code: 190
+        md.inlinePatterns.register(InlineFormula(INLINE, md), "it-inline-formula", 189)  # code: 190
         md.treeprocessors.register(CitedLinks(md, lambda: self.build.proofs), "it-citations", 15)  # inline: 20
 
 

@@ -1,9 +1,8 @@
 """The fences that run, as HTML: a block or a quiz with its output, a figure, or the reason why there is none."""
 
-from __future__ import annotations
-
 import html
 import re
+from collections import Counter
 
 from pygments import highlight
 from pygments.formatters import HtmlFormatter
@@ -24,6 +23,12 @@ def block_name(fence: Fence) -> str:
     return f"b-{digest(fence.info, fence.program)[:8]}"
 
 
+def numbered(name: str, taken: Counter[str]) -> str:
+    """A name, with a number when it is taken already."""
+    taken[name] += 1
+    return name if taken[name] == 1 else f"{name}-{taken[name]}"
+
+
 def failure_html(said: str) -> str:
     """What is wrong, as `mkdocs serve` shows it; a build never gets as far as publishing one."""
     return f'<div class="it-failure" role="alert"><pre>{html.escape(said)}</pre></div>'
@@ -39,30 +44,24 @@ def output_html(output: str) -> str:
     """What a block printed, as text and nothing but text, C++ in its colors; nothing for one that printed nothing."""
     if not output.strip("\n"):
         return ""
-    text, kind = html.escape(output.rstrip("\n")), "it-output"
+    output, kind = output.rstrip("\n"), "it-output"
+    text = html.escape(output)
     if is_cpp(output):
-        text = highlight(output.rstrip("\n"), CppLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True))
-        text = text.removesuffix("\n")
+        text = highlight(output, CppLexer(stripnl=False, ensurenl=False), HtmlFormatter(nowrap=True)).removesuffix("\n")
         kind += " it-cpp"
     return f'<div class="{kind}"><p class="it-hidden">output</p><pre tabindex="0"><samp>{text}</samp></pre></div>'
 
 
-def drawn(result: Result, name: str) -> str:
-    return figure_html(checked_figure(result.output), link_html(name, "figure"))
-
-
 def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cache) -> str:
     """A fence that runs, in the element called `name`; with `failure`, that instead of what it printed."""
-    if fence.info == "figure":
-        inner = failure_html(failure) if failure else drawn(result, name)
+    what = {"python": "block"}.get(fence.info, fence.info)
+    source = source_html(cache, fence.program, name, what) if fence.is_program else ""
+    if failure:
+        inner = source + failure_html(failure)
+    elif what == "figure":
+        inner = figure_html(checked_figure(result.output), link_html(name, what))
+    elif what == "quiz":
+        inner = quiz_html(fence.quiz, source, result.output, output_html(result.output))
     else:
-        what = "quiz" if fence.info == "quiz" else "block"
-        source = source_html(cache, fence.program, name, what)
-        if failure:
-            inner = source + failure_html(failure)
-        elif fence.info == "quiz":
-            inner = quiz_html(fence.quiz, source, result.output, output_html(result.output))
-        else:
-            inner = source + output_html(result.output)
-    kind = "it-block it-quiz" if fence.info == "quiz" else "it-block"
-    return f'<div class="{kind}" id="{name}">{inner}</div>'
+        inner = source + output_html(result.output)
+    return f'<div class="it-block{" it-quiz" * (what == "quiz")}" id="{name}">{inner}</div>'

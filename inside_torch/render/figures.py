@@ -1,7 +1,5 @@
 """Figures: the one SVG a figure fence printed, checked, and the HTML around it."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

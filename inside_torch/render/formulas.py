@@ -1,7 +1,5 @@
 """Formulas as MathML, made at build time: `$...$` within a line, `$$` lines around a displayed one."""
 
-from __future__ import annotations
-
 import html
 import re
 from collections.abc import Iterator
@@ -9,7 +7,6 @@ from itertools import accumulate
 from xml.etree import ElementTree
 
 from latex2mathml.converter import convert
-from markdown import Markdown
 from markdown.inlinepatterns import InlineProcessor
 from markdown.preprocessors import Preprocessor
 
@@ -19,13 +16,9 @@ DISPLAY = re.compile(r"^\$\$\n(.+?)\n\$\$$", re.M | re.S)
 
 
 def mathml(formula: str, display: str) -> str:
-    """A formula as one MathML element, with its LaTeX as the accessible annotation.
-
-    `display` is "inline" or "block". Raises ValueError when the formula cannot be converted.
-    """
-    depth = list(
-        accumulate(BRACES.findall(formula), lambda depth, brace: depth + (1 if brace == "{" else -1), initial=0)
-    )
+    """A formula as one MathML element, with its LaTeX as the accessible annotation; `display` is inline or block.
+    Raises ValueError when the formula cannot be converted."""
+    depth = [0, *accumulate({"{": 1, "}": -1}[brace] for brace in BRACES.findall(formula))]
     if min(depth) < 0 or depth[-1]:
         raise ValueError(f"the formula {formula!r} has braces without a partner")
     try:
@@ -58,9 +51,6 @@ def problems(prose: str) -> Iterator[tuple[int, str]]:
 
 class InlineFormula(InlineProcessor):
     """`$o + s$` within a line."""
-
-    def __init__(self, md: Markdown) -> None:
-        super().__init__(INLINE, md)
 
     def handleMatch(self, m, data):  # noqa: N802 - Markdown's name
         return self.md.htmlStash.store(formula_html(m[1], "inline")), m.start(0), m.end(0)

@@ -1,10 +1,8 @@
 """The glossary: every term with the sentence of the page that defines it, and what people get wrong about it."""
 
-from __future__ import annotations
-
 import posixpath
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,7 +13,6 @@ from inside_torch.edition import ROOT
 MARKER = re.compile(r"<!-- glossary\n(.*?)-->", re.S)
 UNDEFINED = "no chapter defines this term"
 SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\[*])")
-HEADING = re.compile(r"^#+ (.+)$", re.M)
 
 
 @dataclass(frozen=True)
@@ -27,17 +24,16 @@ class Term:
     page: Page
 
 
-def pages(texts: dict[str, str], root: Path = ROOT) -> list[Page]:
-    """The chapters among some texts by `src`, in the order in which they are read, those outside of it last."""
-    order = [src for src in dict.fromkeys([*reading_order(root), *texts]) if src in texts]
-    found = [Page(root / "docs" / src, src, f"docs/{src}", texts[src]) for src in order]
-    return [page for page in found if page.kind == "chapter"]
+def chapters(pages: Sequence[Page], root: Path = ROOT) -> list[Page]:
+    """The chapters among some pages, in the order in which they are read, those outside of it last."""
+    known = {page.src: page for page in pages if page.kind == "chapter"}
+    return [known[src] for src in dict.fromkeys([*reading_order(root), *known]) if src in known]
 
 
-def defined(chapters: list[Page]) -> dict[str, Term]:
+def defined(pages: Sequence[Page]) -> dict[str, Term]:
     """The terms of chapters by their names in lower case, each from the first page that defines it."""
     found: dict[str, Term] = {}
-    for page in chapters:
+    for page in pages:
         for paragraph in re.split(r"\n\s*\n", page.prose):
             for sentence in SENTENCE.split(" ".join(paragraph.split())):
                 for name in DEFINED.findall(sentence):
@@ -79,9 +75,9 @@ def mistakes(text: str) -> dict[str, str]:
     return {name: said for name, _, said in (line.partition(": ") for line in text.splitlines() if line.strip())}
 
 
-def markdown(wrong: str, texts: dict[str, str], folder: str = "") -> str:
+def markdown(wrong: str, pages: Sequence[Page], folder: str = "") -> str:
     """The glossary as Markdown for a page in `folder` of docs/; a mistake about no term makes a line that says so."""
-    terms, errors = defined(pages(texts)), mistakes(wrong)
+    terms, errors = defined(chapters(pages)), mistakes(wrong)
     entries = [f"- **{name}**: {UNDEFINED}" for name in sorted(errors.keys() - terms.keys())]
     for name, term in sorted(terms.items()):
         title, path = term.page.title, posixpath.relpath(term.page.src, folder or ".")

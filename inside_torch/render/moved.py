@@ -1,7 +1,5 @@
 """Old addresses of pages: each leads to the new one, in every browser and for every search engine."""
 
-from __future__ import annotations
-
 import os
 from pathlib import Path
 

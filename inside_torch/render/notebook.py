@@ -1,8 +1,6 @@
 """A notebook page as the rest of the book looks: its cells run by us, as one program, and its prose without the half
 megabyte of styles and scripts (and the request to another host) that mkdocs-jupyter puts around it."""
 
-from __future__ import annotations
-
 import re
 
 from bs4 import BeautifulSoup, Tag

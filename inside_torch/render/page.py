@@ -1,7 +1,5 @@
 """What every page carries around its prose: links, copy buttons, the line about it, and who printed it."""
 
-from __future__ import annotations
-
 import html
 import os
 import platform
@@ -10,26 +8,25 @@ from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
 
-from jinja2 import Environment, FileSystemBytecodeCache
+from jinja2 import Environment
 
 from inside_torch.book import Page
 from inside_torch.build import Build
 from inside_torch.citations.markdown import in_html
-from inside_torch.edition import Edition, book_commit
+from inside_torch.edition import Edition
 from inside_torch.failures import told
 from inside_torch.fences import Problem
+from inside_torch.history import book_commit
 from inside_torch.render import notebook, ten_lines
 from inside_torch.render.about import Imprint, about_html, description
-from inside_torch.render.fences import failure_html
+from inside_torch.render.fences import failure_html, numbered
 from inside_torch.render.quiz import progress_html
 from inside_torch.render.source import tools_html
 from inside_torch.run.cache import digest
 
 THEME = Path(__file__).resolve().parent.parent / "theme"
 OTHER_CODE = re.compile(r'<div class="(language-(?!python)\w+ highlight)">(.*?)</code>', re.S)
-MENDED = {
-    "<head>": """<head><script>document.documentElement.className = 'js'</script>""",
-}
+SCRIPTED = "<head><script>document.documentElement.className = 'js'</script>"
 # Names, operators, punctuation and spaces look like the text around them: elements for them were most of a page's.
 COLOURLESS = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>|<span></span>')
 
@@ -39,9 +36,7 @@ def with_links(page_html: str) -> str:
     names: Counter[str] = Counter()
 
     def dress(found: re.Match[str]) -> str:
-        name = f"c-{digest(found[2])[:8]}"
-        names[name] += 1
-        name += f"-{names[name]}" if names[name] > 1 else ""
+        name = numbered(f"c-{digest(found[2])[:8]}", names)
         return f'<div class="{found[1]}" id="{name}">{tools_html(name, "listing")}{found[2]}</code>'
 
     return OTHER_CODE.sub(dress, page_html)
@@ -79,13 +74,6 @@ def furnish(config, build: Build) -> None:
         config.theme.static_templates.add("changes.html")
 
 
-def remembered(env: Environment, edition: Edition) -> Environment:
-    """The theme's templates, compiled once: it takes 0.1 s."""
-    (edition.cache / "templates").mkdir(parents=True, exist_ok=True)
-    env.bytecode_cache = FileSystemBytecodeCache(str(edition.cache / "templates"))
-    return env
-
-
 def write_feed(env: Environment, config) -> None:
     """The news for feed readers, when there are any."""
     if config.extra["imprint"].news:
@@ -103,10 +91,7 @@ def problems_html(page: Page, advice: Sequence[Problem]) -> str:
 
 def completed(page_html: str, build: Build, shown) -> str:
     """A notebook made to look like the other pages; the ten lines with what a run of them printed; a page that has
-    quizzes with the reader's progress.
-
-    `shown` is MkDocs' page, which gets its description.
-    """
+    quizzes with the reader's progress. `shown` is MkDocs' page, which gets its description."""
     page = build.book.page(shown.file.src_uri)
     printed = build.blocks.result(build.whole(page)) if build.whole(page) else None
     if page.kind == "notebook":
@@ -121,8 +106,6 @@ def completed(page_html: str, build: Build, shown) -> str:
 def mended(output: str) -> str:
     """A finished file of the theme, told in its head that scripts run: the theme does so after the first paint, and
     things move. Raises ValueError when the theme has changed."""
-    for old, new in MENDED.items():
-        if output.count(old) != 1:
-            raise ValueError(f"Material's {old} looks different: mend inside_torch/render/page.py")
-        output = output.replace(old, new)
-    return output
+    if output.count("<head>") != 1:
+        raise ValueError("Material's <head> looks different: mend inside_torch/render/page.py")
+    return output.replace("<head>", SCRIPTED)

@@ -1,7 +1,5 @@
 """A quiz as HTML: it reads without a script as question, answers and a disclosure; quiz.js makes it answer."""
 
-from __future__ import annotations
-
 import html
 import re
 
@@ -15,10 +13,7 @@ def prose(text: str) -> str:
 
 
 def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> str:
-    """A quiz around its highlighted program.
-
-    The order of the answers is that of their digests: the same in every build, and it tells nothing.
-    """
+    """A quiz around its highlighted program, its answers in the order of their digests, which tells nothing."""
     name = digest(quiz.question, quiz.program)[:12]
     answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
     answers.append((output.strip("\n"), "<strong>Right.</strong> The program prints this.", "right"))

@@ -1,7 +1,5 @@
 """The search index: the book's sections as plain text, each with the terms that it defines, for assets/search.js."""
 
-from __future__ import annotations
-
 import html
 import json
 import re

@@ -1,7 +1,5 @@
 """The source of a program as HTML: highlighted, its fold closed, with a link to it and a button to copy it."""
 
-from __future__ import annotations
-
 import html
 
 from markdown import Markdown
@@ -29,45 +27,30 @@ def tools_html(name: str, what: str) -> str:
 def highlighted(source: str) -> str:
     """Python with its colors, as one box."""
     markdown_config.save(EXTENSIONS, {"pymdownx.highlight": {"pygments_lang_class": True}})
-    made = base_format(
-        language="python",
-        run=lambda *_, **__: "",
-        code=source,
-        md=Markdown(),
-        html=True,
-        source="above",
-        update_toc=False,
-    )
-    return str(made)
+    shown = {"language": "python", "code": source, "html": True, "source": "above", "update_toc": False}
+    return str(base_format(run=lambda *_, **__: "", md=Markdown(), **shown))
 
 
 def highlighted_parts(cache: Cache, program: str) -> tuple[str, str]:
     """The box of what is folded away of a program, empty when nothing is, and the box of what is in view."""
-    lines = program.split("\n")
-    end = folded(program)
+    lines, end = program.split("\n"), folded(program)
     hidden, shown = "\n".join(lines[:end]), "\n".join(lines[end:])
     below = cache.memo(lambda: highlighted(shown), shown)
     if not hidden:
         return "", below
     blank = "\n" * (len(hidden) - len(hidden.rstrip("\n")))  # lines that the highlighter drops
-    return cache.memo(lambda: highlighted(hidden), hidden).replace(
-        "</code>", f"<span hidden>{blank}</span></code>"
-    ), below
+    above = cache.memo(lambda: highlighted(hidden), hidden)
+    return above.replace("</code>", f"<span hidden>{blank}</span></code>"), below
 
 
 def source_html(cache: Cache, program: str, name: str, what: str, title: str = "") -> str:
     """A program: what is folded away behind a line that opens it, the rest in view. `name` is the id of its block,
     `title` the file that a listing is from."""
     above, below = highlighted_parts(cache, program)
+    if above:
+        first, *more = [line for line in program.split("\n")[: folded(program)] if line.strip()]
+        said = html.escape(first + " …" * bool(more))
+        above = f'<details class="it-fold"><summary>{said}</summary>{above}</details>'
     if title:
         below = below.replace(OPENING, f'{OPENING}<span class="filename">{html.escape(title)}</span>', 1)
-    return f'<div class="it-source">{tools_html(name, what)}{fold_html(program, above)}{below}</div>'
-
-
-def fold_html(program: str, above: str) -> str:
-    """The line that opens what is folded away of a program; nothing when nothing is."""
-    if not above:
-        return ""
-    hidden = [line for line in program.split("\n")[: folded(program)] if line.strip()]
-    said = hidden[0] + (" …" if len(hidden) > 1 else "")
-    return f'<details class="it-fold"><summary>{html.escape(said)}</summary>{above}</details>'
+    return f'<div class="it-source">{tools_html(name, what)}{above}{below}</div>'

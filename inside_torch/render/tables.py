@@ -1,17 +1,16 @@
 """What pages list by themselves: the gallery (each example with its thesis, the chapters that show it, its whole text
 and what it prints), and the exercises with what each teaches."""
 
-from __future__ import annotations
-
 import ast
 import html
 import posixpath
 import re
 import textwrap
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inside_torch.book import reading_order
+from inside_torch.book import Page, reading_order
 from inside_torch.edition import ROOT
 from inside_torch.render import glossary
 
@@ -38,10 +37,8 @@ class Example:
 
 
 def sections(readme: str) -> dict[str, tuple[str, str]]:
-    """The examples that a README explains, in its order: topic and expected output of each.
-
-    `## Topic` begins a topic, `### NAME.py` below it an example.
-    """
+    """The examples that a README explains, in its order: topic (`## Topic`) and expected output of each
+    (`### NAME.py`)."""
     found: dict[str, tuple[str, str]] = {}
     topic = name = ""
     for part in PART.finditer(readme):
@@ -77,7 +74,7 @@ def examples(texts: dict[str, str], root: Path = ROOT) -> list[Example]:
     known = sections((root / "examples" / "README.md").read_text(encoding="utf-8"))
     there = {path.name: path for path in sorted((root / "examples").glob("*.py"))}
     found = []
-    for name in [name for name in known if name in there] + [name for name in there if name not in known]:
+    for name in (name for name in dict.fromkeys([*known, *there]) if name in there):
         topic, printed = known.get(name, ("", ""))
         said = thesis(there[name].read_text(encoding="utf-8"))
         found.append(Example(name, topic, said, printed, shown_by(name, texts)))
@@ -105,9 +102,8 @@ def entry(example: Example, folder: str = "") -> str:
 
 def markdown(found: list[Example], folder: str = "") -> str:
     """All examples as Markdown, under a heading for each topic, for a page in `folder` of docs/."""
-    topics = dict.fromkeys(example.topic for example in found)
     parts = []
-    for topic in topics:
+    for topic in dict.fromkeys(example.topic for example in found):
         parts.append(f"## {topic or 'More'}\n")
         parts += [entry(example, folder) for example in found if example.topic == topic]
     return "\n".join(parts)
@@ -117,17 +113,16 @@ def exercises(texts: dict[str, str], root: Path = ROOT) -> str:
     """A row for each exercise of the navigation, in its order: the title, and what the exercise teaches."""
     rows = ["| exercise | what it teaches |", "|---|---|"]
     for src in (src for src in reading_order(root) if src.startswith("exercises/")):
-        lesson = LESSON.search(texts.get(src, ""))
-        if lesson:
+        if lesson := LESSON.search(texts.get(src, "")):
             rows.append(f"| [{title(texts[src])}]({src.rpartition('/')[2]}) | {' '.join(lesson[1].split())} |")
     return "\n".join(rows)
 
 
-def expand(src: str, texts: dict[str, str]) -> str:
-    """The Markdown of the page `src` with the tables in place of their markers; `texts` are all pages by `src`."""
-    text, folder = texts[src], posixpath.dirname(src)
+def expand(page: Page, pages: Sequence[Page]) -> str:
+    """The Markdown of a page with the tables in place of their markers, made from all pages."""
+    text, folder, texts = page.text, posixpath.dirname(page.src), {one.src: one.text for one in pages}
     if GALLERY in text:
         text = text.replace(GALLERY, markdown(examples(texts), folder))
     if EXERCISES in text:
         text = text.replace(EXERCISES, exercises(texts))
-    return glossary.MARKER.sub(lambda found: glossary.markdown(found[1], texts, folder), text)
+    return glossary.MARKER.sub(lambda found: glossary.markdown(found[1], pages, folder), text)

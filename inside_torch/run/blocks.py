@@ -1,8 +1,5 @@
 """Run programs side by side, each once: what each printed, or why that must not be shown."""
 
-from __future__ import annotations
-
-import atexit
 import functools
 import os
 import re
@@ -73,23 +70,16 @@ def usable_cores() -> int:
     return len(os.sched_getaffinity(0)) if sys.platform == "linux" else os.cpu_count() or 1
 
 
-@functools.cache
-def runner(edition: Edition) -> Runner:
-    """The runner of an edition; one for all the builds that `mkdocs serve` makes."""
-    made = Runner(edition)
-    atexit.register(made.close)
-    return made
+runner = functools.cache(Runner)  # one for all the builds that `mkdocs serve` makes
 
 
 class Blocks:
-    """Runs each program once, and remembers; what is in the cache does not run.
+    """Runs each program once, and remembers; what is in the cache does not run. `check` raises ValueError for what a
+    drawing printed when it is no figure."""
 
-    `check` raises ValueError for what a drawing printed when it is no figure.
-    """
-
-    def __init__(self, edition: Edition, check: Callable[[str], object] = str, runner: Runner | None = None) -> None:
+    def __init__(self, edition: Edition, check: Callable[[str], object] = str) -> None:
         self.edition, self.check = edition, check
-        self.runner = runner or globals()["runner"](edition)
+        self.runner = runner(edition)
         self.outputs, self.drawings = Cache(edition, "blocks", "run"), Cache(edition, "blocks", "run", "figures")
         self.pool = ThreadPoolExecutor(usable_cores())
         self.results: dict[Program, Future[Result]] = {}
@@ -103,7 +93,7 @@ class Blocks:
         """Run a program now and keep its output; a failure is never kept."""
         path = (str(ROOT),) if program.drawing else ()
         extensions = self.edition.extensions / self.outputs.key(program.source)[:16]
-        full = self.full and not needs(program.source).compiler  # compilers are busy while a server still imports
+        full = self.full and not needs(program.source).compiler  # compilers run while the server imports
         result = judge(self.runner.run(program.source, path, full, extensions))
         if program.drawing and not result.failed:
             try:
@@ -129,8 +119,6 @@ class Blocks:
                     self.results[program].set_result(Result(output))
             wanted = {program: needs(program.source) for program in pending}
             self.full |= len(pending) > MANY or any(one.dynamo for one in wanted.values())
-            if self.full and pending:
-                self.pool.submit(self.runner.prepare, True)
             for program in sorted(pending, key=lambda one: not wanted[one].compiler):  # compilers take longest
                 self.results[program] = self.pool.submit(self.run, program)
         return [self.results[program] for program in pending]
@@ -140,8 +128,3 @@ class Blocks:
         program = Program(source, drawing)
         self.start([program])
         return self.results[program].result()
-
-    def close(self) -> None:
-        """Drop what has not begun, and end the servers."""
-        self.pool.shutdown(wait=False, cancel_futures=True)
-        self.runner.close()

@@ -1,7 +1,5 @@
 """What is remembered between builds: values on disk, each named by everything that could change it."""
 
-from __future__ import annotations
-
 import hashlib
 import json
 import os
@@ -27,10 +25,8 @@ def code_of(*names: str) -> str:
 
 
 class Cache:
-    """A folder of JSON values, kept for one edition and for the code that makes them, named as for `code_of`.
-
-    Every entry carries a digest of itself: a damaged one counts as missing.
-    """
+    """A folder of JSON values, kept for one edition and for the code that makes them, named as for `code_of`. Every
+    entry carries a digest of itself: a damaged one counts as missing."""
 
     def __init__(self, edition: Edition, folder: str, *code: str) -> None:
         self.folder = edition.cache / folder

@@ -1,7 +1,5 @@
 """Run one block as a whole program, in this process, and leave it the way Python would."""
 
-from __future__ import annotations
-
 import atexit
 import ctypes
 import linecache
@@ -63,11 +61,8 @@ def execute(source: str, main: types.ModuleType) -> int:
 
 def run(scratch: Path, path: list[str], strict: bool) -> int:
     """Run `scratch`/block.py in the empty folder `scratch`/work; `path` comes first in sys.path. `strict` shows every
-    DeprecationWarning; Python shows those of the program itself alone.
-
-    Writes the exit status into `scratch`/finished at the very end: a program that ends any other
-    way (os._exit, a signal) leaves no such file.
-    """
+    DeprecationWarning; Python shows those of the program itself alone. Writes the exit status into `scratch`/finished
+    at the very end: a program that ends any other way (os._exit, a signal) leaves no such file."""
     file = scratch / NAME
     source = file.read_text(encoding="utf-8")
     os.chdir(scratch / "work")

@@ -1,7 +1,6 @@
 """One build at a time writes a site."""
 
-from __future__ import annotations
-
+import functools
 import logging
 import os
 import sys
@@ -10,6 +9,7 @@ from inside_torch.edition import Edition
 from inside_torch.run.cache import digest
 
 
+@functools.cache
 def lock_site(edition: Edition, folder: str) -> None:
     """Wait until no other build writes into `folder`; the lock goes with the process."""
     if sys.platform == "win32":

@@ -1,7 +1,5 @@
 """What a program needs besides torch: the one place that judges it by its source."""
 
-from __future__ import annotations
-
 import os
 import re
 from dataclasses import dataclass
@@ -10,7 +8,7 @@ DEADLINE = float(os.environ.get("INSIDE_TORCH_DEADLINE", "120"))  # seconds a bl
 # It calls a C++ compiler.
 COMPILER = re.compile(r"\b(?:cpp_extension|load_inline)\b")
 # It compiles with torch, or builds an optimizer, which imports the same.
-DYNAMO = re.compile(r"torch\.(?:compile|export|_dynamo|_inductor|optim|compiler|_functorch|fx)\b")
+DYNAMO = re.compile(r"torch\.(?:compile|export|_dynamo|_inductor|optim|compiler|_functorch|fx)\b|\bkernel_lines\b")
 # What outlives it in its process: settings, registrations, caches and counters of all of torch, or of Python.
 PROCESS_WIDE = re.compile(
     r"torch\.(?:set_\w+|compile|export|compiler|library|_dynamo|_inductor|_functorch|_logging|distributed)\b"
@@ -32,10 +30,6 @@ class Needs:
 
 def needs(source: str) -> Needs:
     """What the program `source` needs."""
-    compiler = bool(COMPILER.search(source))
-    return Needs(
-        compiler=compiler,
-        dynamo=bool(DYNAMO.search(source)),
-        alone=bool(PROCESS_WIDE.search(source)),
-        seconds=DEADLINE * (3 if compiler else 1),  # a compiler took 10 s on free cores, and 60 s on busy ones
-    )
+    compiler, dynamo, alone = (bool(pattern.search(source)) for pattern in (COMPILER, DYNAMO, PROCESS_WIDE))
+    seconds = DEADLINE * (3 if compiler else 1)  # a compiler took 10 s on free cores, and 60 s on busy ones
+    return Needs(compiler, dynamo, alone, seconds)

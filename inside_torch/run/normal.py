@@ -3,8 +3,6 @@
 The rules are applied once, when a block has run: page, cache and approved outputs all hold the result.
 """
 
-from __future__ import annotations
-
 import re
 
 # pattern, replacement, why a run cannot repeat it

@@ -1,7 +1,5 @@
 """How far the blocks have come."""
 
-from __future__ import annotations
-
 import itertools
 import logging
 import sys

@@ -1,7 +1,6 @@
 """Run blocks in processes of their own: forks of a warm server on Linux, fresh interpreters elsewhere."""
 
-from __future__ import annotations
-
+import atexit
 import contextlib
 import json
 import os
@@ -12,7 +11,6 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -100,10 +98,8 @@ class Fresh:
 
 
 class Runner:
-    """Runs programs with an edition's torch; starts its servers when first asked and keeps them until `close`.
-
-    `environment` is a program's whole environment, the edition's unless another is given.
-    """
+    """Runs programs with an edition's torch; starts its server when first asked and keeps it until `close`.
+    `environment` is a program's whole environment, the edition's unless another is given."""
 
     def __init__(
         self,
@@ -117,12 +113,13 @@ class Runner:
         self.strict = environment is None  # what is not the edition's is as Python would have it
         self.folder = Path(tempfile.mkdtemp(prefix="inside-torch-"))
         self.lock = threading.Lock()
-        self.process: subprocess.Popen | None = None
-        self.connections: dict[bool, socket.socket] = {}
+        self.connection: socket.socket | None = None
+        self.full = False
+        atexit.register(self.close)
 
-    def start(self) -> socket.socket:
-        """Start the server with torch imported; returns the socket it listens on."""
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    def start(self) -> None:
+        """Start the server, which imports torch and then listens on the other end of `connection`."""
+        self.connection, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         self.process = subprocess.Popen(
             [self.edition.python, "-m", server.NAME, str(theirs.fileno()), str(self.folder)],
             cwd=ROOT,
@@ -132,51 +129,25 @@ class Runner:
             start_new_session=True,
         )
         theirs.close()
-        return ours
-
-    def connection(self, full: bool) -> socket.socket:
-        """The socket of the server that has imported torch, or (`full`) all that torch's compilers need, too."""
-        with self.lock:
-            if False not in self.connections:
-                self.connections[False] = self.start()
-            if full not in self.connections:
-                ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-                Fork(self.connections[False], {"preload": True}, [theirs.fileno()])
-                theirs.close()
-                self.connections[full] = ours
-            return self.connections[full]
-
-    def prepare(self, full: bool = False) -> None:
-        """Have a server ready, and wait until it is."""
-        if self.forks:
-            self.run("", full=full)
 
     def launch(self, request: dict, full: bool, descriptors: list[int]) -> Fork | Fresh:
-        if self.forks:
-            return Fork(self.connection(full), request, descriptors)
-        return Fresh(self.edition.python, request, descriptors)
-
-    @contextlib.contextmanager
-    def scratch(self, source: str) -> Iterator[Path]:
-        """A folder with block.py and two empty folders, work and tmp; removed afterwards."""
-        self.folder.mkdir(exist_ok=True)
-        folder = Path(tempfile.mkdtemp(dir=self.folder))
-        (folder / child.NAME).write_text(source, encoding="utf-8")
-        (folder / "work").mkdir()
-        (folder / "tmp").mkdir()
-        try:
-            yield folder
-        finally:
-            shutil.rmtree(folder, ignore_errors=True)
+        """Begin with a block; a `full` server imports all that torch's compilers need first."""
+        if not self.forks:
+            request["environment"] = self.environment | request["environment"]
+            return Fresh(self.edition.python, request, descriptors)
+        with self.lock:
+            if not self.connection:
+                self.start()
+            if full and not self.full:
+                self.connection.send(json.dumps({"preload": True}).encode())
+                self.full = True
+        return Fork(self.connection, request, descriptors)
 
     def run(
         self, source: str, path: tuple[str, ...] = (), full: bool = False, extensions: Path | None = None
     ) -> Outcome:
-        """Run `source` as a whole program.
-
-        `path` comes first in sys.path, `full` chooses the server, and what torch's extension builder compiles is
-        kept in `extensions` unless the program fails.
-        """
+        """Run `source` as a whole program. `path` comes first in sys.path, `full` is for what may compile with torch,
+        and what torch's extension builder compiles is kept in `extensions` unless the program fails."""
         stopped: list[str] = []
         deadline = self.deadline or needs(source).seconds
 
@@ -184,23 +155,19 @@ class Runner:
             stopped.append(reason)
             process.kill()
 
-        with self.scratch(source) as folder:
-            request = {
-                "scratch": str(folder),
-                "path": list(path),
-                "strict": self.strict,
-                "environment": {"TORCH_EXTENSIONS_DIR": str(extensions or folder / "extensions")},
-            }
-            if not self.forks:
-                request["environment"] = self.environment | request["environment"]
+        with tempfile.TemporaryDirectory(dir=self.folder, ignore_cleanup_errors=True) as scratch:
+            folder = Path(scratch)
+            (folder / child.NAME).write_text(source, encoding="utf-8")
+            (folder / "work").mkdir()
+            (folder / "tmp").mkdir()
+            environment = {"TORCH_EXTENSIONS_DIR": str(extensions or folder / "extensions")}
+            request = {"scratch": scratch, "path": path, "strict": self.strict, "environment": environment}
             pipes = [os.pipe(), os.pipe()]
             process = self.launch(request, full, [write for _, write in pipes])
             for _, write in pipes:
                 os.close(write)
-            too_much = f"it printed more than {OUTPUT_LIMIT} bytes"
-            readers = [Reader(read, lambda: stop(too_much)) for read, _ in pipes]
-            too_long = f"it ran longer than {deadline:g} seconds"
-            timer = threading.Timer(deadline, stop, [too_long])
+            readers = [Reader(read, lambda: stop(f"it printed more than {OUTPUT_LIMIT} bytes")) for read, _ in pipes]
+            timer = threading.Timer(deadline, stop, [f"it ran longer than {deadline:g} seconds"])
             timer.start()
             status = process.wait()
             timer.cancel()
@@ -213,11 +180,9 @@ class Runner:
         return Outcome(stdout, stderr, status, finished, stopped[0] if stopped else "")
 
     def close(self) -> None:
-        """End the servers, every block still running, and their folder."""
-        for connection in self.connections.values():
-            connection.close()
-        self.connections.clear()
-        if self.process:
+        """End the server, every block still running, and their folder."""
+        if self.connection:
+            self.connection.close()
             self.process.wait()
-            self.process = None
+            self.connection = None
         shutil.rmtree(self.folder, ignore_errors=True)

@@ -5,8 +5,6 @@ have) until the other end closes; then it kills what still runs and ends. It com
 torch: threads would not survive a fork.
 """
 
-from __future__ import annotations
-
 import contextlib
 import ctypes
 import importlib
@@ -19,49 +17,29 @@ import shutil
 import signal
 import socket
 import sys
+from collections.abc import Iterable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import NoReturn
 
 from inside_torch.run import child
 
 NAME = "inside_torch.run.server"
 PR_SET_PDEATHSIG, PR_SET_CHILD_SUBREAPER = 1, 36  # linux/prctl.h
 
-# What a first compile or optimizer imports lazily: the modules that it would otherwise import in each fork. A name that
-# another torch lacks is passed over; tests/test_plain.py says which are missing.
-COMPILE = (
-    *(
-        "torch." + name
-        for name in """
-    _dynamo _dynamo.repro.after_dynamo _dynamo.backends.cudagraphs _dynamo.backends.distributed
-    _dynamo.backends.inductor _dynamo.backends.onnxrt _dynamo.backends.tensorrt _dynamo.backends.torchxla
-    _dynamo.backends.tvm _dynamo.dce_extra_outputs
-    _export.db.logging _export.passes._node_metadata_hook
-    _export.passes.add_runtime_assertions_for_constraints_pass export._trace export._unlift
-    _functorch.aot_autograd _functorch._aot_autograd.subclass_codegen
-    _functorch._activation_checkpointing.remat_using_tags_for_fwd_loss_bwd_graph_pass
-    _higher_order_ops.passes.inline_invoke_subgraph
-    _inductor.bounds _inductor.choices _inductor.compile_fx _inductor.compiler_bisector
-    _inductor.extern_node_serializer _inductor.hooks _inductor.kernel_template_choice _inductor.codegen.cpp
-    _inductor.codegen.cpp_wrapper_cpu_array_ref _inductor.codegen.cpp_wrapper_gpu
-    _inductor.codegen.cpp_wrapper_mps _inductor.codegen.cuda_combined_scheduling
-    _inductor.codegen.halide _inductor.codegen.memory_planning _inductor.codegen.mps _inductor.codegen.mtia
-    _inductor.codegen.pallas _inductor.codegen.python_wrapper_mtia _inductor.codegen.segmented_tree
-    _inductor.codegen.wrapper_fxir _inductor.codegen.xpu.xpu_combined_scheduling
-    _inductor.codegen.cpu_device_op_overrides _inductor.codegen.cuda.device_op_overrides
-    _inductor.codegen.mps_device_op_overrides _inductor.codegen.mtia.device_op_overrides
-    _inductor.codegen.xpu.device_op_overrides
-    _inductor.fx_passes.apply_gumbel_max_trick _inductor.fx_passes.efficient_conv_bn_eval
-    _inductor.fx_passes.freezing_patterns _inductor.fx_passes.fuse_attention _inductor.fx_passes.mkldnn_fusion
-    _inductor.fx_passes.pad_mm _inductor.fx_passes.quantization _inductor.fx_passes.serialized_patterns
-    _subclasses.schema_check_mode fx.experimental.validator optim profiler._cupti_monitor
-    utils._cpp_embed_headers utils.checkpoint
-    """.split()
-    ),
-    "multiprocessing.synchronize",
-    "sympy.combinatorics",
-    "sympy.tensor.tensor",
-)
+# What a first compile or optimizer imports lazily, and would otherwise import in each fork: modules, and with `.*` all
+# modules of a package. A name that another torch lacks is passed over; tests/test_plain.py says which are missing.
+COMPILE = """
+    torch._dynamo.backends.* torch._dynamo.dce_extra_outputs torch._dynamo.repro.after_dynamo torch.export._trace
+    torch._functorch._activation_checkpointing.remat_using_tags_for_fwd_loss_bwd_graph_pass
+    torch._functorch._aot_autograd.subclass_codegen torch._higher_order_ops.passes.inline_invoke_subgraph
+    torch._inductor.bounds torch._inductor.choices torch._inductor.compile_fx torch._inductor.compiler_bisector
+    torch._inductor.extern_node_serializer torch._inductor.hooks torch._inductor.codegen.*
+    torch._inductor.codegen.cuda.* torch._inductor.codegen.mtia.* torch._inductor.codegen.xpu.*
+    torch._inductor.fx_passes.* torch._inductor.fx_passes.serialized_patterns.*
+    torch._subclasses.schema_check_mode torch.fx.experimental.validator torch.profiler._cupti_monitor
+    multiprocessing.synchronize sympy.tensor.tensor
+""".split()
 
 
 def control(option: int, value: int) -> None:
@@ -80,26 +58,18 @@ def tell(pipe: int, number: int) -> None:
         os.write(pipe, f"{number}\n".encode())
 
 
-def preload(names: tuple[str, ...]) -> None:
-    """Import the modules and compute the pure values that each child would otherwise pay for again."""
+def preload(names: Iterable[str]) -> None:
+    """Import modules, as COMPILE names them, which each child would otherwise import for itself."""
     for name in names:
-        try:
-            importlib.import_module(name)
-        except ImportError:
-            continue
-    if patterns := sys.modules.get("torch._inductor.fx_passes.serialized_patterns"):
-        for found in pkgutil.iter_modules(patterns.__path__):
-            importlib.import_module(f"{patterns.__name__}.{found.name}")
-    if "torch._inductor.compile_fx" in sys.modules:
-        with contextlib.suppress(ImportError, AttributeError):  # another torch may name these otherwise
-            probe_compiler()
+        with contextlib.suppress(Exception):
+            module = importlib.import_module(name.removesuffix(".*"))
+            if name.endswith(".*"):
+                preload(f"{module.__name__}.{found.name}" for found in pkgutil.iter_modules(module.__path__))
 
 
 def probe_compiler() -> None:
-    """Find out once which vector instructions Inductor may use, and the digest of its own source.
-
-    Each probe compiles and loads a small program: side by side, and over before the first fork.
-    """
+    """Find out once which vector instructions Inductor may use, and the digest of its own source. Each probe compiles
+    and loads a small program: side by side, and over before the first fork."""
     from torch._inductor import codecache, cpu_vec_isa
 
     usable = cpu_vec_isa.x86_isa_checker() if platform.machine() in ("x86_64", "AMD64") else []
@@ -110,38 +80,22 @@ def probe_compiler() -> None:
     codecache.torch_key()
 
 
-def become_block(request: dict, descriptors: list[int]) -> None:
+def become_block(request: dict, descriptors: list[int]) -> NoReturn:
     """In a fresh fork: take the block's streams, forget the server, run the block and end."""
-    standard_input = os.open(os.devnull, os.O_RDONLY)
-    for number, descriptor in enumerate([standard_input, *descriptors[:2]]):
-        os.dup2(descriptor, number)
-    os.closerange(3, 4096)
-    for name in [name for name in sys.modules if name.split(".")[0] == "inside_torch"]:
-        del sys.modules[name]
-    os.environ.update(request["environment"])
-    os._exit(child.run(Path(request["scratch"]), request["path"], request["strict"]))
-
-
-def become_server(request: dict, descriptors: list[int]) -> None:
-    """In a fresh fork: import more, then serve a socket of its own."""
-    connection = socket.socket(fileno=descriptors[0])
-    preload(COMPILE)
-    serve(connection)
-
-
-def fork(request: dict, descriptors: list[int]) -> int:
-    """Fork into what the request asks for; returns the process id. The child never returns."""
-    pid = os.fork()
-    if pid:
-        return pid
     try:
         os.setsid()
         control(PR_SET_PDEATHSIG, signal.SIGKILL)
         control(PR_SET_CHILD_SUBREAPER, 1)
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
-        (become_server if "preload" in request else become_block)(request, descriptors)
-        os._exit(0)
+        standard_input = os.open(os.devnull, os.O_RDONLY)
+        for number, descriptor in enumerate([standard_input, *descriptors[:2]]):
+            os.dup2(descriptor, number)
+        os.closerange(3, 4096)
+        for name in [name for name in sys.modules if name.split(".")[0] == "inside_torch"]:
+            del sys.modules[name]
+        os.environ.update(request["environment"])
+        os._exit(child.run(Path(request["scratch"]), request["path"], request["strict"]))
     except BaseException as error:
         os.write(2, f"{NAME}: {error!r}\n".encode())
     finally:
@@ -160,7 +114,16 @@ class Server:
         message, descriptors, _, _ = socket.recv_fds(self.connection, 1 << 16, 3)
         if not message:
             return False
-        pid = fork(json.loads(message), descriptors)
+        request = json.loads(message)
+        if "preload" in request:
+            for name in COMPILE:
+                preload([name])
+                self.reap()  # no block that ends meanwhile waits for the rest
+            with contextlib.suppress(ImportError, AttributeError):  # another torch may name these otherwise
+                probe_compiler()
+            return True
+        if (pid := os.fork()) == 0:
+            become_block(request, descriptors)
         *streams, status = descriptors
         for descriptor in streams:
             os.close(descriptor)

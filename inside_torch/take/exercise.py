@@ -1,17 +1,16 @@
 """What a reader downloads to do an exercise anywhere: its files, all of them as a zip, and a notebook for Colab."""
 
-from __future__ import annotations
-
 import io
 import re
 import textwrap
 import zipfile
 
 import nbformat
-from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook
+from nbformat.v4 import new_code_cell, new_markdown_cell
 
 from inside_torch.book import Page
 from inside_torch.edition import ROOT
+from inside_torch.take.notebook import written
 from inside_torch.take.prose import folded
 
 FOLDER = ROOT / "examples" / "exercises"
@@ -25,7 +24,7 @@ def offered(page: Page) -> dict[str, bytes]:
     folder, _, name = page.stem.rpartition("/")
     if not (FOLDER / name / "judge.py").exists():
         return {}
-    made = files(name) | {f"{name}.zip": zipped(name), f"do-{name}.ipynb": notebook(name).encode()}
+    made = files(name) | {f"{name}.zip": zipped(files(name)), f"do-{name}.ipynb": notebook(name).encode()}
     return {f"{folder}/{path}": content for path, content in made.items()}
 
 
@@ -35,12 +34,14 @@ def files(name: str) -> dict[str, bytes]:
     return {f"{name}/{path.name}": path.read_bytes() for path in paths}
 
 
-def zipped(name: str) -> bytes:
-    """The files of an exercise as a zip, the same bytes each time."""
+def zipped(files: dict[str, bytes]) -> bytes:
+    """Files by name as a zip, the same bytes each time."""
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w") as archive:
-        for path, content in files(name).items():
-            archive.writestr(zipfile.ZipInfo(path), content, zipfile.ZIP_DEFLATED)
+        for name, content in files.items():
+            info = zipfile.ZipInfo(name)
+            info.external_attr = 0o644 << 16
+            archive.writestr(info, content, zipfile.ZIP_DEFLATED)
     return packed.getvalue()
 
 
@@ -62,7 +63,4 @@ def notebook(name: str) -> str:
         new_code_cell("import sys\n\n!{sys.executable} check.py start.py"),
         new_markdown_cell("\n\n".join(folded(title, textwrap.dedent(body)) for title, body in HINT.findall(text))),
     ]
-    for number, cell in enumerate(cells):
-        cell["id"] = f"cell-{number}"
-    kernel = {"kernelspec": {"name": "python3", "display_name": "Python 3", "language": "python"}}
-    return nbformat.writes(new_notebook(cells=cells, metadata=kernel)) + "\n"
+    return nbformat.writes(written(cells)) + "\n"

@@ -1,7 +1,5 @@
 """A figure for a notebook, as a picture; and for who cannot see it, as text: its finding, description and data."""
 
-from __future__ import annotations
-
 import base64
 import functools
 import json

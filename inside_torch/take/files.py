@@ -1,13 +1,12 @@
 """The files that readers take along: each page as a notebook, a script and Markdown, an index of the Markdown for
 programs that read (llms.txt), and the whole site as one zip to open without a network."""
 
-from __future__ import annotations
-
 import html
-import zipfile
 from pathlib import Path
 
-from inside_torch.book import Page
+from nbformat import writes
+
+from inside_torch.book import Page, reading_order
 from inside_torch.build import Build
 from inside_torch.edition import site_url
 from inside_torch.render import notebook
@@ -29,8 +28,6 @@ def file_names(stem: str) -> dict[str, str]:
 
 def forms(page: Page, build: Build, site: str = "") -> dict[str, str]:
     """A page in its other forms, by the keys of `file_names`; its links lead to `site`, else to files beside it."""
-    from nbformat import writes
-
     seen, read = (parts(page, build, site, drawn) for drawn in (figures.as_picture, figures.as_text))
     made = as_notebook(seen, build.edition, page.kind == "notebook")
     return {"notebook": writes(made) + "\n", "script": as_script(made), "Markdown": as_markdown(read)}
@@ -41,22 +38,14 @@ def write(path: Path, content: str | bytes) -> None:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def in_reading_order(pages: list) -> list:
-    """MkDocs' pages as one turns them, then those that no turning reaches."""
-    ordered, page = [], next((page for page in pages if page.next_page and not page.previous_page), None)
-    while page:
-        ordered.append(page)
-        page = page.next_page
-    return ordered + [page for page in pages if page not in ordered]
-
-
 def write_forms(build: Build, config, pages: list) -> None:
     """Write every form of every one of MkDocs' pages, and llms.txt. Only for a book without failures."""
     folder, site = Path(config.site_dir), site_url()
     cache = Cache(build.edition, "forms", "take", "citations", "run", "render")
-    index = []
-    for shown in in_reading_order(pages):
-        page = build.book.page(shown.file.src_uri)
+    index, rendered = [], {page.file.src_uri: page for page in pages}
+    order = [src for src in reading_order(build.book.root) if src in rendered]
+    for src in dict.fromkeys([*order, *rendered]):  # as one turns the pages, then the others
+        page, shown = build.book.page(src), rendered[src]
         printed = [build.result(fence).output for fence in page.running]
         if page.kind == "notebook":
             printed = [build.blocks.result(notebook.program(page.text)).output]
@@ -72,9 +61,6 @@ def write_forms(build: Build, config, pages: list) -> None:
 
 def write_zip(site: Path) -> None:
     """The finished site as one file, the same bytes for the same site."""
-    with zipfile.ZipFile(site / ZIP, "w", zipfile.ZIP_DEFLATED) as made:
-        for path in sorted(site.rglob("*")):
-            if path.is_file() and path.name != ZIP:
-                info = zipfile.ZipInfo(f"inside-pytorch/{path.relative_to(site).as_posix()}")
-                info.compress_type, info.external_attr = zipfile.ZIP_DEFLATED, 0o644 << 16
-                made.writestr(info, path.read_bytes())
+    paths = [path for path in sorted(site.rglob("*")) if path.is_file() and path.name != ZIP]
+    named = {f"inside-pytorch/{path.relative_to(site).as_posix()}": path.read_bytes() for path in paths}
+    write(site / ZIP, exercise.zipped(named))

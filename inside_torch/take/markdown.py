@@ -1,7 +1,5 @@
 """A page as Markdown with its outputs, for programs that read."""
 
-from __future__ import annotations
-
 from inside_torch.take.notebook import asked, mistakes
 from inside_torch.take.parts import Part, fenced
 

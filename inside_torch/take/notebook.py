@@ -1,9 +1,9 @@
 """A page as a notebook, which does not give its answers away, and the notebook as a script."""
 
-from __future__ import annotations
-
 import copy
 import re
+
+from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from inside_torch.edition import Edition
 from inside_torch.quiz import Quiz
@@ -48,29 +48,32 @@ def mistakes(quiz: Quiz, output: str = "") -> str:
     )
 
 
+def written(cells: list):
+    """A notebook of some cells, the same each time: nbformat would draw their ids."""
+    for number, cell in enumerate(cells, 1):
+        cell["id"] = f"cell-{number}"
+    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
+    return new_notebook(cells=cells, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+
+
+def as_cells(part: Part, separately: bool) -> list:
+    """A piece of a page as cells; `separately`: its program gets a process of its own. A quiz keeps its answer."""
+    if not part.program:
+        return [new_markdown_cell(part.text)]
+    source = alone(part.text) if separately else part.text
+    if part.quiz:
+        return [new_markdown_cell(asked(part.quiz)), new_code_cell(source), new_markdown_cell(mistakes(part.quiz))]
+    printed = [new_output("stream", name="stdout", text=part.output)] if part.output else []
+    return [new_code_cell(source, outputs=printed)]
+
+
 def as_notebook(found: list[Part], edition: Edition, shared: bool):
     """The page as a notebook that first installs torch; `shared`: its cells need one another."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
-
     made = [new_code_cell(f'%pip install --quiet "torch=={edition.release}" "numpy>=2.1,<3" "pyyaml>=6,<7"')]
     apart = [part.program and not shared and needs(part.text).alone for part in found]
     if any(apart):
         made.append(new_code_cell(RUNNER.rstrip()))
-    for part, separately in zip(found, apart):
-        if not part.program:
-            made.append(new_markdown_cell(part.text))
-            continue
-        source = alone(part.text) if separately else part.text
-        if part.quiz:
-            made += [new_markdown_cell(asked(part.quiz)), new_code_cell(source)]
-            made.append(new_markdown_cell(mistakes(part.quiz)))
-        else:
-            printed = [new_output("stream", name="stdout", text=part.output)] if part.output else []
-            made.append(new_code_cell(source, outputs=printed))
-    for number, one in enumerate(made, 1):
-        one["id"] = f"cell-{number}"
-    kernel = {"name": "python3", "display_name": "Python 3", "language": "python"}
-    return new_notebook(cells=made, metadata={"kernelspec": kernel, "language_info": {"name": "python"}})
+    return written(made + [cell for part, separately in zip(found, apart) for cell in as_cells(part, separately)])
 
 
 def as_script(notebook) -> str:

@@ -1,7 +1,5 @@
 """A page taken apart for the forms that readers take along: prose, and programs with what they print."""
 
-from __future__ import annotations
-
 import re
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -40,7 +38,7 @@ def marked(page: Page) -> str:
         start = lines[fence.line - 1]
         prefix = start[: len(start) - len(start.lstrip(" \t>"))].expandtabs(4)
         mark = PROGRAM if fence.is_program else TEXT
-        lines[fence.line - 1 : fence.line + fence.source.count("\n") + 2] = [f"{prefix}{mark}{number}"]
+        lines[fence.line - 1 : fence.end] = [f"{prefix}{mark}{number}"]
     return FRONT_MATTER.sub("", "\n".join(lines) + "\n")
 
 

@@ -1,7 +1,5 @@
 """The book's prose as Markdown that any viewer shows: no admonitions, attributes or includes, and links that lead."""
 
-from __future__ import annotations
-
 import posixpath
 import re
 from urllib.parse import urljoin

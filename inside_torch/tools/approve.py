@@ -3,89 +3,59 @@
 A new torch is a diff of the files in tests/approved/.
 """
 
-from __future__ import annotations
-
-import subprocess
+import json
 import sys
-import tempfile
 from pathlib import Path
 
-from bs4 import BeautifulSoup, Tag
-
-from inside_torch.approved import CITATIONS, Shown, as_text, before, differences, telling_line
+from inside_torch.approved import CITATIONS, Shown, as_text, before, differences, shown
 from inside_torch.book import Book
-from inside_torch.edition import ROOT
-from inside_torch.failures import told
+from inside_torch.build import Build
+from inside_torch.edition import ROOT, Edition
+from inside_torch.failures import all_told, told
 from inside_torch.fences import Problem
-from inside_torch.render import ten_lines
-from inside_torch.render.tables import expand
+from inside_torch.tools.citations import named, rows
 
 FOLDER = ROOT / "tests" / "approved"
 
 
-def figure_text(figure: Tag) -> str:
-    """A figure as text: its description and its data."""
-    rows = [" | ".join(cell.get_text() for cell in row.find_all(["th", "td"])) for row in figure.select("tr")]
-    return "\n".join([figure.select_one("desc").get_text(), *rows])
+def shown_by(build: Build) -> dict[str, list[Shown]]:
+    """What each page of a book shows, by `src`; nothing of a page without programs."""
+    pages = {page.src: shown(page, build) for page in build.book.pages}
+    return {src: found for src, found in pages.items() if found}
 
 
-def shown_on(page_html: str) -> list[Shown]:
-    """What a built page shows, in order."""
-    found, page = [], BeautifulSoup(page_html, "html.parser")
-    for block in page.select(".it-block"):
-        if figure := block.select_one(".it-figure"):
-            found.append(
-                Shown("figure: " + figure.select_one("figcaption").find(string=True).strip(), figure_text(figure))
-            )
-        else:
-            code, output = block.select(".highlight code"), block.select_one(".it-output samp")
-            source = telling_line("".join(one.get_text() for one in code)) if code else "a figure that failed"
-            found.append(Shown(source, output.get_text() if output else ""))
-    if lines := page.select(".it-ten li p:first-of-type"):
-        found.append(Shown(ten_lines.TITLE, "\n".join(one.get_text() for one in lines)))
-    return found
-
-
-def built_pages(site: Path, book: Book) -> dict[str, list[Shown]]:
-    """What each page of a built site shows, by `src`."""
-    built = {page.src: site / page.url for page in book.pages}
-    shown = {src: shown_on(file.read_text("utf-8")) for src, file in built.items() if file.exists()}
-    return {src: found for src, found in shown.items() if found}
-
-
-def all_differences(site: Path, book: Book, folder: Path = FOLDER) -> list[str]:
+def all_differences(pages: dict[str, list[Shown]], book: Book, folder: Path = FOLDER) -> list[str]:
     """What changed in the whole book since it was approved."""
-    pages, reports = built_pages(site, book), []
-    for src, shown in pages.items():
+    reports = []
+    for src, found in pages.items():
         page = book.page(src)
-        found = differences(page, before(page, folder), shown)
-        reports += [told(Problem(line, text), page.name) for line, text in found]
+        changed = differences(page, before(page, folder), found)
+        reports += [told(Problem(line, text), page.name) for line, text in changed]
     known = {path.relative_to(folder).as_posix().removesuffix(".txt") for path in folder.rglob("*.txt")}
     return reports + [f"docs/{src}: approved, but no longer a page" for src in sorted(known - pages.keys())]
 
 
-def approve(site: Path, book: Book, folder: Path = FOLDER) -> None:
-    """Write what the built site shows as approved."""
-    pages = built_pages(site, book)
+def approve(pages: dict[str, list[Shown]], folder: Path = FOLDER) -> None:
+    """Write what the pages show as approved."""
     for file in folder.rglob("*.txt"):
-        if file.relative_to(folder).as_posix().removesuffix(".txt") not in pages:
-            file.unlink()
-    for src, shown in pages.items():
+        file.unlink()
+    for src, found in pages.items():
         file = folder / f"{src}.txt"
         file.parent.mkdir(parents=True, exist_ok=True)
-        file.write_text(as_text(shown), encoding="utf-8")
+        file.write_text(as_text(found), encoding="utf-8")
 
 
 def main() -> None:
-    """Build the book and approve it, with the lines its citations lead to; prints what changed."""
-    with tempfile.TemporaryDirectory() as folder:
-        command = [sys.executable, "-m", "mkdocs", "build", "--site-dir", folder]
-        subprocess.run(command, cwd=ROOT, check=True)
-        book = Book.read(expand=expand)
-        print("\n\n".join(all_differences(Path(folder), book)) or "Nothing changed.")
-        approve(Path(folder), book)
-    command = [sys.executable, "-m", "inside_torch.tools.citations", "--save", str(FOLDER / CITATIONS)]
-    subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+    """Approve the book, with the lines its citations lead to, and print what changed; not a book with problems."""
+    build = Build(Edition())
+    build.check_sources()
+    if problems := all_told(build.book.pages):
+        sys.exit("\n".join(problems))
+    pages = shown_by(build)
+    print("\n\n".join(all_differences(pages, build.book)) or "Nothing changed.")
+    approve(pages)
+    kept = {"torch": named(build.edition), "citations": rows(build)}
+    (FOLDER / CITATIONS).write_text(json.dumps(kept, indent=1, sort_keys=True) + "\n", encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -4,8 +4,6 @@ That process imports torch once and isolates nothing. Every ratio compares two m
 file; absolute times depend on the machine.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

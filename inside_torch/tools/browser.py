@@ -1,7 +1,5 @@
 """A browser and a server for a folder: for the tests, the screenshots and Lighthouse."""
 
-from __future__ import annotations
-
 import contextlib
 import functools
 import gzip
@@ -33,12 +31,9 @@ class Quiet(SimpleHTTPRequestHandler):
             return super().do_GET()
         packed = gzip.compress(path.read_bytes(), 6)
         self.send_response(200)
-        for name, value in {
-            "Content-Type": self.guess_type(path),
-            "Content-Encoding": "gzip",
-            "Content-Length": str(len(packed)),
-        }.items():
-            self.send_header(name, value)
+        self.send_header("Content-Type", self.guess_type(path))
+        self.send_header("Content-Encoding", "gzip")
+        self.send_header("Content-Length", str(len(packed)))
         self.end_headers()
         with contextlib.suppress(BrokenPipeError, ConnectionResetError):
             self.wfile.write(packed)

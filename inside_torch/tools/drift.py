@@ -5,8 +5,6 @@ what is approved. Without PYTHON it is the book's own torch, whose outputs the b
 fails nothing; the report is Markdown on standard output.
 """
 
-from __future__ import annotations
-
 import json
 import re
 import sys
@@ -15,37 +13,23 @@ from collections import defaultdict
 from collections.abc import Iterable
 from pathlib import Path
 
-from mkdocs.commands.build import build as build_site
-from mkdocs.config import load_config
-
 from inside_torch.build import Build
 from inside_torch.edition import ROOT, Edition
 from inside_torch.failures import all_told
-from inside_torch.tools.approve import CITATIONS, all_differences
-from inside_torch.tools.citations import changes, places, row
+from inside_torch.tools.approve import CITATIONS, all_differences, shown_by
+from inside_torch.tools.citations import changes, places, rows
 
 KINDS = {
     "deprecations": re.compile(r"DeprecationWarning|FutureWarning"),
     "citations moved or gone": re.compile(r"\bcitation\b"),
     "outputs changed": re.compile(r"^docs/[^\n]*(?:the output changed|not approved yet|no longer there)"),
 }
-ORDER = ["failing", "deprecations", "citations moved or gone", "outputs changed"]
 PLACE = re.compile(r"docs/[^:]+:\d+")
 
 
 def kind(report: str) -> str:
     """Which of the four parts of a page's report a finding belongs to."""
     return next((name for name, pattern in KINDS.items() if pattern.search(report)), "failing")
-
-
-def built(edition: Edition, root: Path, site: Path) -> Build:
-    """The book built into `site`, with failures shown on its pages."""
-    build = Build(edition, root)
-    config = load_config(str(root / "mkdocs.yml"), site_dir=str(site), strict=False)
-    config.extra["build"] = build
-    config.plugins.on_startup(command="build", dirty=False)
-    build_site(config)
-    return build
 
 
 def as_markdown(reports: Iterable[str], version: str, commit: str) -> str:
@@ -59,7 +43,7 @@ def as_markdown(reports: Iterable[str], version: str, commit: str) -> str:
         parts.append("Nothing changed.")
     for page, kinds in sorted(pages.items()):
         parts.append(f"## {page}")
-        for name in ORDER:
+        for name in ("failing", *KINDS):
             if found := kinds.get(name):
                 parts.append(f"### {name}: {len(found)}")
                 parts += [f"~~~~text\n{report}\n~~~~" for report in found]
@@ -68,30 +52,25 @@ def as_markdown(reports: Iterable[str], version: str, commit: str) -> str:
 
 def moved_citations(build: Build, approved: Path) -> list[str]:
     """What became of the approved citations: one report for each place in the book that has one."""
-    before = json.loads((approved / CITATIONS).read_text(encoding="utf-8"))["citations"]
-    now = {reference: row(build.proofs, reference) for _, reference in places(build.book)}
-    return [
-        f"{place}: the citation {change}"
-        for place, reference in places(build.book)
-        if "failure" not in now[reference]  # those the build has reported
-        for change in changes({reference: before.get(reference, now[reference])}, now)
-    ]
+    now = rows(build)
+    moved = changes(json.loads((approved / CITATIONS).read_text(encoding="utf-8"))["citations"], now)
+    cited = [(place, one) for place, one in places(build.book) if one in moved]
+    return [f"{place}: the citation {moved[one]}" for place, one in cited if "failure" not in now[one]]  # reported
 
 
 def drift(python: str = sys.executable, root: Path = ROOT) -> str:
-    """Build the book of `root` with the torch of `python`, and report what differs from what is approved."""
+    """Run the book of `root` with the torch of `python`, and report what differs from what is approved."""
     approved = root / "tests" / "approved"
     with tempfile.TemporaryDirectory() as folder:
         # Another torch may be changed where it lies, by whoever works on it: of that one nothing is remembered.
-        edition = Edition() if python == sys.executable else Edition(python, Path(folder, "cache"))
-        build = built(edition, root, Path(folder, "site"))
-        failed = all_told(build.book)
-        places = {found[0] for report in failed if (found := PLACE.match(report))}
-        changed = [
-            r for r in all_differences(Path(folder, "site"), build.book, approved) if r.split(": ")[0] not in places
-        ]
+        edition = Edition() if python == sys.executable else Edition(python, Path(folder))
+        build = Build(edition, root)
+        build.check_sources()
+        failed = all_told(build.book.pages)
+        lines = {found[0] for report in failed if (found := PLACE.match(report))}
+        differ = all_differences(shown_by(build), build.book, approved)
+        changed = [report for report in differ if report.split(": ")[0] not in lines]
         moved = moved_citations(build, approved)
-        build.close()
     return as_markdown([*failed, *moved, *changed], edition.version, edition.commit)
 
 

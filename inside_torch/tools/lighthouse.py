@@ -4,8 +4,6 @@ Not part of `make test`: it is no Python package. What it measures that a test c
 tests/test_browser.py.
 """
 
-from __future__ import annotations
-
 import json
 import os
 import shutil

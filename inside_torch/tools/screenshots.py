@@ -1,7 +1,5 @@
 """Pictures of every page of the built site, for people to look at: `make screenshots`."""
 
-from __future__ import annotations
-
 import shutil
 from itertools import product
 from pathlib import Path

@@ -13,7 +13,7 @@ import torch
 from test_figures import SVG
 
 from inside_torch.figures import loss_paths, step_curves
-from inside_torch.figures.layout import PHONE, WIDE
+from inside_torch.figures.layout import PHONE, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
 ROOT = Path(__file__).parents[1]
@@ -141,6 +141,27 @@ def test_a_curve_ends_at_its_first_none():
     ended, _, whole = (path.get("d").split() for path in parts(svg, "path", "it-line")[:3])
     x0, end, last = float(ended[1]), float(ended[-1]), float(whole[-1])
     assert end - x0 == pytest.approx((last - x0) / 3, abs=0.1)
+
+
+def test_a_phone_shows_the_plots_one_below_the_other():
+    plots = {name: {"a" * 34: [1.0, 0.5, 0.5], "b": [0.0, -1.0, 2.0]} for name in ("one", "two", "three")}
+    root = ElementTree.fromstring(step_curves(plots, title="t"))
+    (narrow,) = root.findall(SVG + "svg")
+    assert root.get("class") == "figure it-wide" and float(narrow.get("width")) <= PHONE < float(root.get("width"))
+    wide = [e for child in root if child is not narrow for e in child.iter()]
+    for elements, places in ((wide, 2), (list(narrow.iter()), 1)):
+        names = [e for e in elements if e.get("class") == "it-name"]
+        assert [e.text for e in names] == list(plots) and len({e.get("x") for e in names}) == places
+    drawn = [[e.get("d") for e in part if e.get("class") == "it-line"] for part in (wide, narrow.iter())]
+    for one, other in zip(*drawn, strict=True):
+        assert re.findall("[A-Za-z]", one) == re.findall("[A-Za-z]", other)  # the same steps, in another place
+    width, height = float(narrow.get("width")), float(narrow.get("height"))
+    said = [(float(e.get("x")), float(e.get("y")), e) for e in narrow.iter(SVG + "text")]
+    assert len({(x, y) for x, y, _ in said}) == len(said)
+    for x, y, e in said:
+        ends = {"start": (0, 1), "middle": (-0.5, 0.5), "end": (-1, 0)}[e.get("text-anchor")]
+        assert all(0 <= x + end * code_width(e.text) <= width for end in ends) and 0 < y <= height
+    assert all(0 <= place <= width for way in drawn[1] for place in map(float, re.findall(r"[MH] (\S+)", way)))
 
 
 def test_same_input_same_bytes_in_any_process():

@@ -23,7 +23,11 @@ def test_the_order_is_the_one_of_a_run_and_grad_is_seen_from_the_post_accumulate
         getattr(on, f"register_{kind}")(lambda *_, said=said: order.append((said, layer.weight.grad is not None)))
     layer(x).sum().backward()
     assert [(row[1], row[2] == "written") for row in found if row[1] in dict(order)] == order
-    assert [row[0] for row in found] == list(range(1, 12))
+    assert [row[0] for row in found] == list(range(1, 14))
+    assert [row[1] for row in found if "TBackward0" in row[1]] == [
+        "TBackward0.register_prehook",
+        "TBackward0.register_hook",
+    ]
 
 
 def test_hooks_and_gradients_are_left_alone():

@@ -77,7 +77,14 @@ def test_groups_are_what_view_joins():
     svg = view_groups(y, name="y", title="t")
     assert [row[3:] for row in rows_of(svg)] == [[False, "12 ≠ 2 · 4"], [True, "4 = 4 · 1"], ["", ""]]
     assert {"2 elements, step 12", "8 elements, step 1"} <= set(texts(svg))
+    assert texts(svg).count("start") == 2 * 2 and "above a cell: its position" not in texts(svg)
     assert y.view(2, 8).stride() == (12, 1)
+
+
+def test_starts_side_by_side_are_arrows_and_an_index_stands_where_the_value_is_another():
+    svg = view_groups(torch.arange(1, 13).reshape(3, 4).t(), name="y", title="t")
+    assert "start" not in texts(svg) and svg.count('class="it-head"') == 2 * 4
+    assert {"above a cell: its position", "arrow: the start of a walk of 3 elements", "0"} <= set(texts(svg))
 
 
 def test_a_write_counts_for_those_that_share_the_counter():

@@ -1,33 +1,26 @@
 """The figure of a write: what the tensors over one storage hold and count, before it and after."""
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import torch
 
-from .checks import checked_dict
-from .drawing import arrow_head, figure, group, path, rect, text
+from .drawing import arrow, figure, group, rect, text
 from .layout import CELL, MARGIN, NARROW, ROOM, code_width
-from .reading import read, stored
+from .reading import read
 
 TEXT, ROW = 13, 32  # size of text, from one tensor to the next
 COUNTER = code_width("version 0", TEXT) + 16
 
 
-class State(NamedTuple):
-    """A storage and the tensors over it, at one time."""
-
-    values: list  # of the storage, as text
-    cells: dict  # label -> the indices that the tensor reads
-    versions: dict  # label -> version
+# A storage's values, as text, and by label the indices that a tensor reads and its version, at one time.
+State = namedtuple("State", "values cells versions")
 
 
 def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> str:
     """The storage of up to four tensors before and after the code `write`, which has their labels as names; below it
     the cells that each tensor reads, and the version counters, one box for all tensors whose version the write moved.
-
-    Raises as storage_strip does, and ValueError where no version moved, where two moved by different numbers, where
-    no value changed, and for what does not fit."""
-    checked_dict(tensors, torch.Tensor, "tensors", most=4)
+    Raises as storage_strip does, and ValueError where no version moved, where two moved by different numbers, where no
+    value changed, and for what does not fit."""
     before = _state(tensors)
     eval(write, dict(tensors))
     after = _state(tensors)
@@ -45,12 +38,10 @@ def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -
         raise ValueError(f"labels and values are {wide} wide, and at most {NARROW} can be drawn")
     far, middle = MARGIN + ROOM - wide, MARGIN + 48
     first = _panel("before", before, counters, set(), names, cell, MARGIN, MARGIN)
-    beside, below = (
-        _panel(f"after {write}", after, counters, changed, names, cell, *corner)
-        for corner in ((far, MARGIN), (MARGIN, MARGIN + high + ROW))
-    )
-    arrow = group("it-3", path("M", MARGIN + wide + 8, middle, "H", far - 14), arrow_head(far - 8, middle, "right"))
-    both = [group("it-large", *first, arrow, *beside)], ROOM + 2 * MARGIN, high + 2 * MARGIN
+    corners = (far, MARGIN), (MARGIN, MARGIN + high + ROW)
+    beside, below = (_panel(f"after {write}", after, counters, changed, names, cell, *corner) for corner in corners)
+    leads = group("it-3", *arrow(far - 8, middle, "right", "M", MARGIN + wide + 8, middle))
+    both = [group("it-large", *first, leads, *beside)], ROOM + 2 * MARGIN, high + 2 * MARGIN
     narrow = [group("it-large", *first, *below)], wide + 2 * MARGIN, 2 * high + ROW + 2 * MARGIN
     rows = [[label, str(cells), before.versions[label], after.versions[label]] for label, cells in before.cells.items()]
     told = [f"{label} reads cells {cells}, version {old}, then {new}" for label, cells, old, new in rows]
@@ -60,8 +51,9 @@ def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -
 
 
 def _state(tensors: dict) -> State:
-    cells = {label: sorted(set(read(label, tensor, most=3).indices)) for label, tensor in tensors.items()}
-    return State(stored(tensors)[0], cells, {label: tensor._version for label, tensor in tensors.items()})
+    readings, values, _ = read(tensors, most=4, dimensions=3)
+    cells = {reading.label: sorted(set(reading.indices)) for reading in readings}
+    return State(values, cells, {label: tensor._version for label, tensor in tensors.items()})
 
 
 def _panel(said: str, state: State, counters: list, changed: set, names, cell, x, y) -> list:

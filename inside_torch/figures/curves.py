@@ -22,11 +22,9 @@ def loss_paths(
     """One to three paths of (steps, 2) points, each over the contour lines of `loss(x, y)` in a window of its own: a
     dot for each point, a ring around the start, a cross at the minimum. One unit is as long upwards as sideways. Above
     the lowest loss of the window, each contour is a third as high as the next, so that the lines stay apart from a
-    steep rim to a flat floor.
-
-    `x` and `y` are the ends of the window, `axes` their names, `lowest` the minimum. Raises TypeError for what is no
-    tensor or no text, ValueError for a window without area, a loss that is not finite at each point or lower at some
-    other point than at `lowest`, and a path that leaves the window."""
+    steep rim to a flat floor. `x` and `y` are the ends of the window, `axes` their names, `lowest` the minimum. Raises
+    TypeError for what is no tensor or no text, ValueError for a window without area, a loss that is not finite at each
+    point or lower at some other point than at `lowest`, and a path that leaves the window."""
     (x0, x1), (y0, y1) = window = _numbers("a window", x), _numbers("a window", y)
     if x0 >= x1 or y0 >= y1:
         raise ValueError(f"a window goes from a smaller number to a larger one, got {x} and {y}")
@@ -59,15 +57,11 @@ def loss_paths(
             around = [_thinned([(left + column * side, low - row * height) for row, column in line]) for line in lines]
             dots = [(across(a), up(b)) for a, b in steps]
             last = next(row[-1] for row in reversed(rows) if row[0] == label)
+            steps_drawn = [path(*through(dots)), *(circle(*dot, 2.2, "it-head") for dot in dots)]
             shapes += [
                 *(path(*through(line), kind="it-edge") for line in around),
                 rect(left, high, side, height, "it-edge"),
-                group(
-                    "it-1",
-                    path(*through(dots)),
-                    *(circle(*dot, 2.2, "it-head") for dot in dots),
-                    circle(*dots[0], 6, "it-line"),
-                ),
+                group("it-1", *steps_drawn, circle(*dots[0], 6, "it-line")),
                 _cross(across(lowest[0]), up(lowest[1])),
                 text(left, high - 24, label, "it-name"),
                 text(left, high - 6, f"{axes[1]} (up)", "it-index"),
@@ -89,10 +83,9 @@ def loss_paths(
 
 def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
     """One to twelve plots, each of one to three lists of numbers, one value a step, held until the next one; a curve
-    ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0.
-
-    Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what
-    is not finite and for a label wider than its plot."""
+    ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0. A
+    phone shows the plots one below the other. Raises TypeError for what is no number or no text, ValueError for lists
+    of unlike lengths, for what is not finite and for a label wider than its plot."""
     checked_dict(plots, dict, "plots", 12)
     lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
     steps = min(lengths)
@@ -102,37 +95,42 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
         name: {label: _numbers(label, curve[: [*curve, None].index(None)]) for label, curve in curves.items()}
         for name, curves in plots.items()
     }
-    fifths = -(-steps // 5), steps + 1, -(-steps // 5)
-    wide, shapes, rows, desc = WIDE * 2 // columns, [], [], f"{len(plots)} plots of {steps} steps."
-    y, left = MARGIN + 24, MARGIN + 50
-    for i, (name, curves) in enumerate(plots.items()):
-        ends = low, high = min(0.0, *map(min, curves.values())), max(0.0, *map(max, curves.values()))
-        if low == high:
+    fifths, rows, desc = range(-(-steps // 5), steps + 1, -(-steps // 5)), [], f"{len(plots)} plots of {steps} steps."
+    for name, curves in plots.items():
+        if not any(map(any, curves.values())):
             raise ValueError(f"all curves of {name!r} are 0 everywhere")
-        x = left + (i % columns) * (wide + 56)
-        up, across = _scale(ends, y + HIGH - 4, y + 4), _scale((0, steps), x, x + wide)
-        shapes += [
-            path("M", x, y, "V", y + HIGH, kind="it-edge"),
-            path("M", x, up(0), "H", x + wide, kind="it-edge"),
-            *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
-            text(x, y + HIGH + 14, "step 0", "it-index"),
-            *(text(across(at), y + HIGH + 14, str(at), "it-index", "middle") for at in range(*fifths)),
-            text(x, y - 8, name, "it-name"),
-        ]
-        for tone, (label, curve) in enumerate(curves.items(), 1):
-            if code_width(label) > wide - 22:
+        for label, curve in curves.items():
+            if code_width(label) > min(WIDE * 2 // columns - 22, NARROW - 36):
                 raise ValueError(f"a label is as wide as its plot at most, {label!r} is wider")
             desc += f" {name}: {label} goes from {_short(curve[0])} to {_short(curve[-1])}."
             rows += [[name, label, step, _short(value)] for step, value in enumerate(curve)]
-            way, at = ["M", x, up(curve[0])], y + HIGH + 16 + 16 * tone
-            for step, (before, value) in enumerate(pairwise(curve), 1):
-                way += ["H", across(step), "V", up(value)] if value != before else []
-            key = [path("M", x, at - 4, "h", 26), text(x + 32, at, label, "it-value")]
-            shapes.append(group(f"it-{tone}", path(*way, "H", across(len(curve))), *key))
-        if i % columns == columns - 1 or i == len(plots) - 1:
-            y += HIGH + 54 + 16 * max(len(curves) for curves in list(plots.values())[i - i % columns : i + 1])
-    width = left + min(columns, len(plots)) * (wide + 56) - 42
-    return figure(shapes, width, y - 30, title, desc, ["plot", "curve", "step", "value"], rows)
+
+    def drawn(columns: int, wide: float, outdent: float = 0) -> tuple:
+        shapes, y, left = [], MARGIN + 24, MARGIN + 50
+        for i, (name, curves) in enumerate(plots.items()):
+            ends = low, high = min(0.0, *map(min, curves.values())), max(0.0, *map(max, curves.values()))
+            x = left + (i % columns) * (wide + 56)
+            up, across = _scale(ends, y + HIGH - 4, y + 4), _scale((0, steps), x, x + wide)
+            shapes += [
+                path("M", x, y, "V", y + HIGH, kind="it-edge"),
+                path("M", x, up(0), "H", x + wide, kind="it-edge"),
+                *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
+                text(x, y + HIGH + 14, "step 0", "it-index"),
+                *(text(across(at), y + HIGH + 14, str(at), "it-index", "middle") for at in fifths),
+                text(x, y - 8, name, "it-name"),
+            ]
+            for tone, (label, curve) in enumerate(curves.items(), 1):
+                way, at = ["M", x, up(curve[0])], y + HIGH + 16 + 16 * tone
+                for step, (before, value) in enumerate(pairwise(curve), 1):
+                    way += ["H", across(step), "V", up(value)] if value != before else []
+                key = [path("M", x - outdent, at - 4, "h", 26), text(x - outdent + 32, at, label, "it-value")]
+                shapes.append(group(f"it-{tone}", path(*way, "H", across(len(curve))), *key))
+            if i % columns == columns - 1 or i == len(plots) - 1:
+                y += HIGH + 54 + 16 * max(len(curves) for curves in list(plots.values())[i - i % columns : i + 1])
+        return shapes, left + min(columns, len(plots)) * (wide + 56) - 42, y - 30
+
+    layouts = drawn(columns, WIDE * 2 // columns), drawn(1, NARROW - 64, outdent=50)
+    return figure(*layouts[0], title, desc, ["plot", "curve", "step", "value"], rows, layouts[1])
 
 
 def _cross(x: float, y: float) -> str:

@@ -20,9 +20,8 @@ def number(value) -> str:
 
 def element(name: str, *children: str, **attributes) -> str:
     """An SVG element around SVG; attributes are spelt the Python way (`class_`), numbers rounded, strings escaped."""
-    for key, value in attributes.items():
-        attributes[key] = quoteattr(value if isinstance(value, str) else number(value))
-    start = " ".join([name, *(f"{key.strip('_').replace('_', '-')}={value}" for key, value in attributes.items())])
+    said = {key: value if isinstance(value, str) else number(value) for key, value in attributes.items()}
+    start = " ".join([name, *(f"{key.strip('_').replace('_', '-')}={quoteattr(said[key])}" for key in said)])
     inside = "".join(children)
     return f"<{start}>{inside}</{name}>" if inside else f"<{start}/>"
 
@@ -53,13 +52,6 @@ def box(middle, top, width, height, said: str, kind: str, radius=0) -> list:
     return [around, text(middle, top + height / 2 + 4, said, "it-value", "middle")]
 
 
-def stage(middle, top, width, height, name: str, said: list, kind: str = "it-pill") -> list:
-    """A box by the middle of its upper edge, with a name and lines below it."""
-    around = rect(middle - width / 2, top, width, height, kind, 4)
-    lines = [text(middle, top + 32 + 15 * i, one, "it-value", "middle") for i, one in enumerate(said)]
-    return [around, text(middle, top + 16, name, "it-name", "middle"), *lines]
-
-
 def path(*steps, kind: str = "it-line") -> str:
     """A path from SVG commands and numbers, for instance `path("M", 0, 0, "V", 9)`."""
     d = " ".join(step if isinstance(step, str) else number(step) for step in steps)
@@ -83,17 +75,22 @@ def arrow_head(x, y, way: str = "down") -> str:
     return path("M", x, y, *base, "Z", kind="it-head")
 
 
+def arrow(x, y, way: str, *steps) -> list:
+    """A line of path steps, and of a last straight one into a head whose tip is at (x, y)."""
+    short = -6 if way in ("down", "right") else 6
+    return [path(*steps, *("V", y + short) if way in ("down", "up") else ("H", x + short)), arrow_head(x, y, way)]
+
+
 def arrow_down(x, y0, y1) -> list:
     """A straight arrow from (x, y0) down to (x, y1)."""
-    return [path("M", x, y0, "V", y1 - 6), arrow_head(x, y1)]
+    return arrow(x, y1, "down", "M", x, y0)
 
 
 def figure(body: list, width, height, title: str, desc: str, columns: list, rows: list, narrow: tuple = ()) -> str:
-    """The finished SVG: title (the finding), description and data table first, then the shapes.
-
-    `columns` and `rows` are the table behind the picture, of plain JSON values. `narrow` is what a phone shows instead:
-    body, width and height of the same figure laid out anew. Ids are made from the content, so the same figure is the
-    same bytes and different figures never share an id."""
+    """The finished SVG: title (the finding), description and data table first, then the shapes. `columns` and `rows`
+    are the table behind the picture, of plain JSON values. `narrow` is what a phone shows instead: body, width and
+    height of the same figure laid out anew. Ids are made from the content, so the same figure is the same bytes and
+    different figures never share an id."""
     if ragged := [row for row in rows if len(row) != len(columns)]:
         raise ValueError(f"each row needs {len(columns)} entries, got {ragged[0]}")
     checked_label(title, "title")

@@ -6,7 +6,7 @@ import torch
 from torch.fx import GraphModule, Node
 
 from .checks import checked_dict
-from .drawing import arrow_down, arrow_head, box, element, figure, group, path, rect, text
+from .drawing import arrow, arrow_down, box, element, figure, group, rect, text
 from .layout import MARGIN, code_width, lanes
 
 MOST_NODES = 24  # more do not fit a page
@@ -19,11 +19,10 @@ def fx_graphs(graphs: dict[str, GraphModule], *, title: str, between: str = "") 
     """Captured graphs from top to bottom, each in a dashed frame, its calls in the order they run and an input right
     before its first use: a rounded box for what goes in and out, a plain one for a call. A line joins a node to each
     node that uses its result. Where a graph returns a value and a later one takes an input of the same name, a dashed
-    line on the right carries it: what a forward graph saves for its backward.
-
-    `graphs` maps labels to one to three graph modules. `between` is what Python runs from one graph to the next; it
-    stands in a box between them. Inputs that nobody uses are left out.
-    Raises TypeError for what is no graph module, ValueError for no graph or more than 24 nodes."""
+    line on the right carries it: what a forward graph saves for its backward. `graphs` maps labels to one to three
+    graph modules. `between` is what Python runs from one graph to the next; it stands in a box between them. Inputs
+    that nobody uses are left out. Raises TypeError for what is no graph module, ValueError for no graph or more than 24
+    nodes."""
     places, saved, rows = _read(checked_dict(graphs, GraphModule, "graphs", 3))
     uses = [(a, b) for node, b in places.items() for a in sorted(places[used] for used in node.all_input_nodes)]
     on_left, on_right = lanes([(a, b) for a, b in uses if b - a > 1]), lanes(saved)
@@ -46,16 +45,12 @@ def fx_graphs(graphs: dict[str, GraphModule], *, title: str, between: str = "") 
         names.append(text(MARGIN + 8, y + 16, label, "it-name"))
         tops += [y + CAPTION + ROW * i for i in range(count)]
         y += height + GAP
-    flows = [
-        _beside(left, tops[a] + BOX - 5, tops[b] + 7, on_left[a, b], -1)
-        if b - a > 1
-        else arrow_down(middle, tops[a] + BOX, tops[b])
-        for a, b in uses
-    ]
+    flows = {(a, b): arrow_down(middle, tops[a] + BOX, tops[b]) for a, b in uses if b - a == 1}
+    flows |= {(a, b): _beside(left, tops[a] + BOX - 5, tops[b] + 7, lane, -1) for (a, b), lane in on_left.items()}
     carried = [_beside(right, tops[a] + BOX / 2, tops[b] + BOX / 2, on_right[a, b], 1) for a, b in saved]
     looks = [("it-pill", 0) if node.op.startswith("call_") else ("it-element", 8) for node in places]
     boxes = [box(middle, top, wide, BOX, row[2], *look) for row, top, look in zip(rows, tops, looks)]
-    tones = [(1, flows), (2, carried), (1, boxes), (3, passed)]
+    tones = [(1, [flows[span] for span in uses]), (2, carried), (1, boxes), (3, passed)]
     body = [group("it-3", *frames), *names, *(group(f"it-{t}", *(element("g", *one) for one in s)) for t, s in tones)]
     desc = [f"{graph}: {said}{', from ' * bool(used)}{used}." for graph, _, said, used in rows]
     desc += [f"{rows[a][1]} is returned by {rows[a][0]} and taken by {rows[b][0]}." for a, b in saved]
@@ -107,6 +102,6 @@ def _said(node: Node) -> str:
 
 def _beside(edge, start, end, lane: int, side: int) -> list:
     """An arrow between two heights through a lane beside the boxes, left of them (side -1) or right (1)."""
-    x = edge + side * (LANE * (lane + 1) + 4)
-    out, back = ("H", x - side * 4, "Q", x, start, x, start + 4), ("Q", x, end, x - side * 4, end, "H", edge + side * 6)
-    return [path("M", edge, start, *out, "V", end - 4, *back), arrow_head(edge, end, "left" if side > 0 else "right")]
+    x, out = edge + side * (LANE * (lane + 1) + 4), side * 4
+    turns = ("H", x - out, "Q", x, start, x, start + 4, "V", end - 4, "Q", x, end, x - out, end)
+    return arrow(edge, end, "left" if side > 0 else "right", "M", edge, start, *turns)

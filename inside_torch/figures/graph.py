@@ -56,20 +56,14 @@ class Card(NamedTuple):
 
 
 def backward_graph(
-    tensor: torch.Tensor,
-    *,
-    names: dict[str, torch.Tensor] | None = None,
-    title: str,
-    saves: bool = True,
-    values: bool = True,
+    tensor: torch.Tensor, *, names: dict[str, torch.Tensor] | None = None, title: str, saves=True, values=True
 ) -> str:
     """The graph behind `tensor.grad_fn`: the result on top, gradients flow down to the leaves. A node is a pill with
-    its name, what it saves hangs from it as tabs unless `saves` is False, a leaf is drawn as a tensor.
-
-    `names` maps labels to tensors: the result, leaves, tensors between, or anything saved. Left out are saved
-    attributes that are None, the sizes and strides of what is itself saved, and with `values=False` all but tensors.
-    Raises TypeError for what is no tensor, ValueError for a tensor without graph, a graph of more than 24 nodes, saved
-    tensors that are freed, and a name that nothing in the graph answers to."""
+    its name, what it saves hangs from it as tabs unless `saves` is False, a leaf is drawn as a tensor. `names` maps
+    labels to tensors: the result, leaves, tensors between, or anything saved. Left out are saved attributes that are
+    None, the sizes and strides of what is itself saved, and with `values=False` all but tensors. Raises TypeError for
+    what is no tensor, ValueError for a tensor without graph, a graph of more than 24 nodes, saved tensors that are
+    freed, and a name that nothing in the graph answers to."""
     nodes, edges = explore(tensor)
     names = checked_names(names)
     cards, rows = [Card(tensor=shaped(tensor, names, "result"))], []
@@ -89,19 +83,17 @@ def backward_graph(
         saved = ", ".join(f"{attribute} {said}" for attribute, _, said in card.saved)
         rows.append([i, node.name(), saved, leaf, ", ".join(map(str, targets))])
         cards.append(card)
-    _check_answered(names, tensor, nodes, " ".join(row[2] for row in rows))
-    shapes, _, width, height = draw(cards, edges)
-    columns = ["node", "name", "saves", "leaf", "passes gradients to node"]
-    return figure([shapes], width, height, title, desc, columns, rows)
-
-
-def draw(cards: list, edges: list) -> tuple:
-    """The cards with an arrow for each edge, which lie below them; where the cards stand; width and height."""
+    saved = " ".join(row[2] for row in rows)
+    for label, named in names.items():
+        known = named is tensor or named.grad_fn in nodes or f" = {label} (" in saved
+        if not known and all(getattr(node, "variable", None) is not named for node in nodes):
+            raise ValueError(f"the graph reaches no tensor {label!r}")
     places, ways, width, height = layered([card.drawn(0, 0)[1:] for card in cards], edges, gap=40)
     shapes = [s for (_, to), way in zip(edges, ways) for s in (path(*way), arrow_head(way[-2], places[to][1]))]
-    for vertex, card in enumerate(cards):
+    for vertex, card in enumerate(cards):  # above the arrows
         shapes += card.drawn(*places[vertex])[0]
-    return group("it-1", *shapes), places, width, height
+    columns = ["node", "name", "saves", "leaf", "passes gradients to node"]
+    return figure([group("it-1", *shapes)], width, height, title, desc, columns, rows)
 
 
 def checked_names(names) -> dict:
@@ -142,10 +134,8 @@ def short_name(node) -> str:
 
 
 def _saved(node, names: dict):
-    """What a node keeps for its backward: (attribute, "tensor" or "value", text), sorted by name.
-
-    Generated nodes have an attribute `_saved_NAME` each, a torch.autograd.Function has the tuple
-    `saved_tensors`. Raises ValueError when one can't be read, most often because it was freed."""
+    """What a node keeps for its backward: (attribute, "tensor" or "value", text), sorted by name. Generated nodes have
+    attributes `_saved_NAME`, a torch.autograd.Function has `saved_tensors`. Raises ValueError for what was freed."""
     own = isinstance(node, torch.autograd.function.BackwardCFunction)
     attributes = [name for name in dir(node) if name.startswith("_saved_")] + ["saved_tensors"] * own
     for attribute in sorted(attributes):
@@ -177,11 +167,3 @@ def _same_memory(a: torch.Tensor, b: torch.Tensor) -> bool:
     """Whether two tensors are one in memory: unpacking what a node saved makes a new object."""
     alike = a.layout == b.layout == torch.strided and (a.dtype, a.device) == (b.dtype, b.device)
     return a.detach().is_set_to(b.detach()) if alike else a is b
-
-
-def _check_answered(names: dict, result: torch.Tensor, nodes: list, saved: str) -> None:
-    """Raises ValueError for a name that the figure would not show: most often a typing error."""
-    for label, named in names.items():
-        leaf = any(getattr(node, "variable", None) is named for node in nodes)
-        if not (leaf or named is result or named.grad_fn in nodes or f" = {label} (" in saved):
-            raise ValueError(f"the graph reaches no tensor {label!r}")

@@ -1,40 +1,37 @@
 """The figure of the groups of dimensions that `view` can join."""
 
 from itertools import pairwise
+from math import prod
 
 import torch
 
-from .checks import checked_dict
-from .drawing import figure, group, rect, text
+from .drawing import arrow, figure, group, rect, text
 from .layout import CELL, MARGIN, NARROW, ROOM, code_width
-from .reading import Reading, describe, read, stored
+from .reading import Reading, describe, read
 
 TEXT, LINE = 13, 18  # size of text, from one line of it to the next
-BOX, ROW = 54, CELL + 42  # height of a dimension, and of a row of cells with their numbers
+BOX, ROW = 54, CELL + 48  # height of a dimension, and of a row of cells with its index and its arrow
 
 
 def view_groups(tensor: torch.Tensor, *, name: str, title: str) -> str:
-    """The dimensions of a tensor as boxes, those that one stride can walk in one outline, over the storage with the
-    order in which the tensor reads it. Each neighboring pair is given to `view`, which must join it where the strides
-    say so. Raises as storage_strip does, and ValueError where `view` and the strides disagree, for fewer than two
-    dimensions, for one of size 1, which `view` ignores, and where two elements lie in one cell."""
-    checked_dict({name: tensor}, torch.Tensor, "tensors")
-    reading, (values, cell) = read(name, tensor, most=4), stored({name: tensor})
+    """The dimensions of a tensor as boxes, those that one stride can walk in one outline, over the storage, which shows
+    where the walks through the last group start. Each neighboring pair is given to `view`, which must join it where the
+    strides say so. Raises as storage_strip does, and ValueError where `view` and the strides disagree, for fewer than
+    two dimensions, for one of size 1, which `view` ignores, and where two elements lie in one cell."""
+    (reading,), values, cell = read({name: tensor}, most=1, dimensions=4)
     size, stride, pairs = reading.size, reading.stride, []
     if len(size) < 2 or 1 in size:
         raise ValueError(f"{name!r} has size {size}: at least two dimensions, each longer than 1, can be grouped")
     if len(set(reading.indices)) < len(reading.indices):
-        raise ValueError(f"{name!r} reads a cell twice, and a cell has room for one turn")
+        raise ValueError(f"{name!r} reads a cell twice, and no walk could be told from another")
     for d, outer in enumerate(stride[:-1]):
         joins = outer == size[d + 1] * stride[d + 1]
         if joins != _granted(tensor, (*size[:d], size[d] * size[d + 1], *size[d + 2 :])):
             raise ValueError(f"view does not treat dimensions {d} and {d + 1} of {name!r} as their strides say")
         pairs.append((joins, f"{outer} {'=' if joins else '≠'} {size[d + 1]} · {stride[d + 1]}"))
     rows = [[d, size[d], stride[d], *pair] for d, pair in enumerate([*pairs, ("", "")])]
-    told = [
-        f"dimensions {d} and {d + 1} {'join' if joins else 'stay apart'}, {said}"
-        for d, (joins, said) in enumerate(pairs)
-    ]
+    words = {True: "join", False: "stay apart"}
+    told = [f"dimensions {d} and {d + 1} {words[joins]}, {said}" for d, (joins, said) in enumerate(pairs)]
     desc = describe(values, [reading], tensor.dtype) + f" In {name}, {'; '.join(told)}."
     drawn = [_groups(reading, pairs, values, cell, room) for room in (ROOM, NARROW)]
     columns = ["dimension", "size", "stride", "joins the next", "because"]
@@ -61,13 +58,11 @@ def _groups(reading: Reading, pairs: list, values: list, cell, room) -> tuple:
     shapes = []
     for first, end in pairwise(starts):
         (x, y), (right, low), tone = corners[first], corners[end - 1], 1 if end == count else 2
-        inside = [rect(x - 8, y - 8, right - x + box + 16, low - y + BOX + 16, "it-element", 10)]
-        length = reading.size[end - 1]
-        for d in range(first, end - 1):
-            length *= reading.size[d]
+        around = rect(x - 8, y - 8, right - x + box + 16, low - y + BOX + 16, "it-element", 10)
+        length = prod(reading.size[first:end])
         at = (x - 8, low + BOX + 26) if across else (x + box + 16, y + BOX / 2 + 4)
         said = f"{length} elements, step {reading.stride[end - 1]}"
-        shapes.append(group(f"it-{tone}", *inside, text(*at, said, "it-step")))
+        shapes.append(group(f"it-{tone}", around, text(*at, said, "it-step")))
         width = at[0] + code_width(said, TEXT)
     for d, (x, y) in enumerate(corners):
         shapes.append(rect(x, y, box, BOX, "it-pill", 3))
@@ -87,23 +82,24 @@ def _groups(reading: Reading, pairs: list, values: list, cell, room) -> tuple:
 
 
 def _walked(reading: Reading, walk: int, values: list, cell, room, y) -> tuple:
-    """The storage in as many rows as it needs, with the index above each cell and the turn in which the tensor reads it
-    below; dashed where another of the walks through the last group, each `walk` elements long, begins."""
-    per, turns = room // cell, {index: turn for turn, index in enumerate(reading.indices)}
-    notes = [
-        f"above a cell: its position; below it: when {reading.label} reads it",
-        "dashed: a walk through the last group begins",
-    ]
-    notes = notes[: 1 + (walk < len(turns))]
+    """The storage in as many rows as it needs, filled where the tensor reads it, with an arrow where a walk through the
+    last group, `walk` elements long, starts. A cell has its index above it, unless every value is its own index."""
+    per, starts = room // cell, sorted(reading.indices[::walk])
+    indexed = values != [str(index) for index in range(len(values))]
+    notes = ["above a cell: its position"] * indexed + [f"filled: what {reading.label} reads"]
+    notes += [f"arrow: the start of a walk of {walk} elements"] * (len(starts) > 1)
     shapes = [text(MARGIN, y + LINE * i, note, "it-note") for i, note in enumerate(notes)]
-    y += LINE * len(notes) + 8
+    y += LINE * (len(notes) - 1) + (26 if indexed else 10)
+    word = "start" if all((b - a) * cell > code_width("start", TEXT) for a, b in pairwise(starts)) else ""
+    half = code_width(word, TEXT) / 2
     for index, value in enumerate(values):
-        x, top, turn = MARGIN + index % per * cell, y + index // per * ROW, turns.get(index)
-        shapes.append(group("it-1", rect(x, top, cell, CELL, "it-cell" if turn is None else "it-fill")))
-        shapes += [rect(x, top, cell, CELL, "it-edge"), text(x + cell / 2, top - 5, str(index), "it-index", "middle")]
-        shapes.append(text(x + cell / 2, top + 18, value, "it-value", "middle"))
-        if turn is not None:
-            shapes.append(text(x + cell / 2, top + CELL + 16, str(turn), "it-index", "middle"))
-        if turn is not None and len(notes) > 1 and turn % walk == 0:
-            shapes.append(group("it-2", rect(x + 2, top + 2, cell - 4, CELL - 4, "it-line", 6)))
-    return shapes, MARGIN + min(per, len(values)) * cell, y + -(-len(values) // per) * ROW - 18
+        x, top = MARGIN + index % per * cell, y + index // per * ROW
+        middle, low = x + cell / 2, top + CELL
+        shapes.append(group("it-1", rect(x, top, cell, CELL, "it-fill" if index in reading.indices else "it-cell")))
+        shapes += [rect(x, top, cell, CELL, "it-edge"), text(middle, top + 18, value, "it-value", "middle")]
+        if indexed:
+            shapes.append(text(middle, top - 5, str(index), "it-index", "middle"))
+        if len(starts) > 1 and index in starts:
+            said = [text(max(middle, MARGIN + half), low + 27, word, "it-step", "middle")] if word else []
+            shapes.append(group("it-2", *arrow(middle, low + 1, "up", "M", middle, low + 14), *said))
+    return shapes, MARGIN + min(per, len(values)) * cell, y + -(-len(values) // per) * ROW - 12

@@ -12,10 +12,16 @@ from .layout import CELL, MARGIN, code_width
 STAIR = 20  # from one key's name to the next
 BOX, GAP = 44, 26  # height of a kernel, and between two of them
 ENTRY = re.compile(r"(?P<key>\w+): (?P<falls>fallthrough )?registered at (?P<file>[^\s\[]+?):\d+ \[")
-GENERATED = re.compile(r"(?:^|/)(?:Register\w+|VariableType_\d+|ADInplaceOrViewType_\d+|TraceType_\d+)\.cpp$")
+GENERATED = re.compile(r"(?:Register\w+|VariableType_\d+|ADInplaceOrViewType_\d+|TraceType_\d+)\.cpp")
 
 
-def _keys(tensor: torch.Tensor) -> list:
+def registered(operator: str) -> dict:
+    """What is registered for an operator: key -> the file of its kernel, or nothing where the key falls through."""
+    table = ENTRY.finditer(torch._C._dispatch_dump_table(operator))
+    return {entry["key"]: "" if entry["falls"] else PurePosixPath(entry["file"]).name for entry in table}
+
+
+def keys_of(tensor: torch.Tensor) -> list:
     """The keys of a call on `tensor`, highest first, as (name, whether this thread excludes it)."""
     keys = torch._C._dispatch_keys(checked(tensor, torch.Tensor, "tensor"))
     keys, found = keys | torch._C._dispatch_tls_local_include_set(), []
@@ -26,11 +32,10 @@ def _keys(tensor: torch.Tensor) -> list:
 
 
 def key_set(tensor: torch.Tensor, *, title: str) -> str:
-    """The key set of a call whose only tensor is `tensor`: a bit for each key in it, the highest on the left;
-    the key that is taken is filled, keys that this thread excludes are dashed and empty.
-
-    Raises TypeError for what is no tensor, ValueError for one without keys."""
-    keys = _keys(tensor)
+    """The key set of a call whose only tensor is `tensor`: a bit for each key in it, the highest on the left; the key
+    that is taken is filled, keys that this thread excludes are dashed and empty. Raises TypeError for what is no
+    tensor, ValueError for one without keys."""
+    keys = keys_of(tensor)
     left = [key for key, excluded in keys if not excluded]
     if not left:
         raise ValueError("no key is left: nothing would be called")
@@ -56,12 +61,10 @@ def kernels(operator: str, tensor: torch.Tensor, *, title: str) -> str:
     """The kernels registered for `operator` (`aten::add.Tensor`) under the keys of a call on `tensor`, in the order
     in which the keys ask for them: a box each with the file that registered it, dashed when that is generated.
     Keys that fall through are left out. Raises TypeError for no tensor, ValueError where none is registered."""
-    asked = [key for key, excluded in _keys(tensor) if not excluded]
-    entries = {entry["key"]: entry for entry in ENTRY.finditer(torch._C._dispatch_dump_table(operator))}
-    rows = []
-    for entry in (entries[key] for key in asked if key in entries and not entries[key]["falls"]):
-        source = "generated" if GENERATED.search(entry["file"]) else "written by hand"
-        rows.append([entry["key"], PurePosixPath(entry["file"]).name, source])
+    asked = [key for key, excluded in keys_of(tensor) if not excluded]
+    files = registered(operator)
+    found = [(key, files[key]) for key in asked if files.get(key)]
+    rows = [[*one, "generated" if GENERATED.fullmatch(one[1]) else "written by hand"] for one in found]
     if not rows:
         raise ValueError(f"no kernel of {operator} answers to {asked}")
     wide = 24 + max(max(code_width(key, 13), code_width(file)) for key, file, _ in rows)

@@ -22,7 +22,7 @@ STARTS = ("Python", "Dynamo", "AOT backward")  # layers to which nothing above l
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
-class _Calls(TorchFunctionMode):
+class Calls(TorchFunctionMode):
     """Each call of torch from Python: its name, the nodes that it left, the operators below autograd."""
 
     def __init__(self, seen: list):
@@ -30,35 +30,38 @@ class _Calls(TorchFunctionMode):
         self.seen = seen
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
-        with _Operators(operators := []):
+        with Operators(operators := []):
             out = func(*args, **(kwargs or {}))
-        left = explore(out)[0] if out.grad_fn else []
+        left = explore(out)[0] if getattr(out, "grad_fn", None) else []
         known = [node for _, nodes, _ in self.seen for node in nodes]
         own = [node for node in left if node not in known and not hasattr(node, "variable")]
         self.seen.append((func.__name__, own[::-1], operators))
         return out
 
 
-class _Operators(TorchDispatchMode):
+class Operators(TorchDispatchMode):
     def __init__(self, seen: list):
         super().__init__()
         self.seen = seen
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.append(func.overloadpacket.__name__)
+        self.seen.append(func)
         return func(*args, **(kwargs or {}))
+
+
+def copied(inputs: tuple) -> list:
+    """Copies of tensors, which need gradients where the tensors do. Raises TypeError for anything else."""
+    inputs = [checked(one, torch.Tensor, "each of the inputs") for one in inputs]
+    return [one.detach().clone().requires_grad_(one.requires_grad) for one in inputs]
 
 
 def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
     """`f(*inputs)` through all layers: a column for each call of torch, a row for each layer, a box for what the layer
     holds of that call; boxes of generated things are dashed. The kernels that Inductor calls span all columns. On a
-    phone a layer is one box, with a line for each call. The inputs are not changed, and get no gradients.
-
-    Raises TypeError for inputs that are no tensors, ValueError for a result without gradient or of more than one
-    element, for more than 6 calls, and where a layer's operations can't be told apart by call."""
-    inputs = [checked(given, torch.Tensor, "each of the inputs") for given in inputs]
-    copies = [[given.detach().clone().requires_grad_(given.requires_grad) for given in inputs] for _ in range(2)]
-    layers = _eager(f, copies[0]) + _compiled(f, copies[1])
+    phone a layer is one box, with a line for each call. The inputs are not changed, and get no gradients. Raises
+    TypeError for inputs that are no tensors, ValueError for a result without gradient or of more than one element, for
+    more than 6 calls, and where a layer's operations can't be told apart by call."""
+    layers = _eager(f, copied(inputs)) + compiled_layers(f, copied(inputs))
     columns = len(layers[0][1])
     for name, cells in layers:
         if len(cells) not in (1, columns):
@@ -72,7 +75,7 @@ def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
 
 def _eager(f, inputs: list) -> list:
     """The layers that a plain call of f passes: (name, for each call of torch a list of what the layer holds)."""
-    with _Calls(calls := []):
+    with Calls(calls := []):
         y = f(*inputs)
     if not (isinstance(y, torch.Tensor) and y.numel() == 1 and y.requires_grad):
         raise ValueError("f must return one number that needs a gradient")
@@ -80,10 +83,11 @@ def _eager(f, inputs: list) -> list:
         raise ValueError(f"f makes {len(calls)} calls of torch, and 1 to {MOST} can be drawn")
     names, nodes, operators = zip(*calls)
     autograd = [[node.name() for node in own] for own in nodes]
-    return [("Python", [[name] for name in names]), ("autograd", autograd), ("operators", operators)]
+    below = [[operator.overloadpacket.__name__ for operator in own] for own in operators]
+    return [("Python", [[name] for name in names]), ("autograd", autograd), ("operators", below)]
 
 
-def _compiled(f, inputs: list) -> list:
+def compiled_layers(f, inputs: list) -> list:
     """The layers of torch.compile: Dynamo's graph, both of AOTAutograd's, Inductor's kernels for each (one list)."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
@@ -121,13 +125,11 @@ def _by_call(graph, captured: list) -> list:
 
 
 def _draw(layers: list, columns: int) -> tuple:
-    """The shapes, their width and height."""
-    layers = [
-        (name, [[line for one in cell for line in _lines(one, LONGEST)] for cell in cells]) for name, cells in layers
-    ]
+    broken = lambda cell: [line for name in cell for line in _lines(name, LONGEST)]  # noqa: E731
+    layers = [(name, list(map(broken, cells))) for name, cells in layers]
     apart = [cells for _, cells in layers if len(cells) == columns]
     fused = [cells[0] for _, cells in layers if len(cells) != columns]
-    widths = [max(_width(cells[i]) for cells in apart) for i in range(columns)]
+    widths = [max(map(_width, column)) for column in zip(*apart)]
     short = max(map(_width, fused), default=0) - sum(widths) - SPACE * (columns - 1)
     widths = [width + max(0, short) / columns for width in widths]
     left = MARGIN + max(code_width(name) for name, _ in layers) + 10

@@ -3,8 +3,9 @@
 from collections import defaultdict
 from itertools import pairwise
 from math import ceil, inf
+from statistics import fmean
 
-from .drawing import s_curve
+from .drawing import arrow_down, rect, s_curve, text
 
 CELL = 26  # side of a cell; twelve of them and the margin fit a phone 360 px wide
 MARGIN = 4  # around every figure
@@ -19,9 +20,8 @@ def code_width(string: str, size=12) -> int:
 
 
 def spread(wanted: list, widths: list, gap) -> list:
-    """Centres as near as can be to the wanted ones, kept in order and `gap` apart.
-
-    The mean of the leftmost packing and the rightmost one: both keep the distances, so it does."""
+    """Centres as near as can be to the wanted ones, kept in order and `gap` apart. The mean of the leftmost packing and
+    the rightmost one: both keep the distances, so it does."""
     from_left, from_right = list(wanted), list(wanted)
     apart = [(a + b) / 2 + gap for a, b in pairwise(widths)]
     for i, distance in enumerate(apart):
@@ -46,12 +46,32 @@ def lanes(spans: list) -> dict:
     return chosen
 
 
-def layered(sizes: list, edges: list, gap) -> tuple:
-    """Vertices 0, 1, ... of these (width, height) in levels, `gap` apart, joined by the edges (from, to).
+def stages(rows: list, left, apart, gap, pad) -> tuple:
+    """Boxes (name, lines, class) in rows and columns, None where there is none; arrows down the first column; the edges
+    (left, right) of the columns, `apart` from each other, and (top, bottom) of the rows, `gap` from each other."""
+    boxes, columns, edges, y = [], [], [], MARGIN
+    for column in zip(*rows):
+        said = [line for name, lines, _ in filter(None, column) for line in (name, *lines)]
+        columns.append((left, left + max(code_width(line, 13) for line in said) + pad))
+        left = columns[-1][1] + apart
+    for row in rows:
+        height = 24 + 15 * max(len(one[1]) for one in row if one)
+        for (x, right), (name, lines, kind) in ((place, one) for place, one in zip(columns, row) if one):
+            middle = (x + right) / 2
+            boxes += [rect(x, y, right - x, height, kind, 4), text(middle, y + 16, name, "it-name", "middle")]
+            boxes += [text(middle, y + 32 + 15 * i, line, "it-value", "middle") for i, line in enumerate(lines)]
+        edges.append((y, y + height))
+        y += height + gap
+    middle = sum(columns[0]) / 2
+    down = [shape for (_, low), (top, _) in pairwise(edges) for shape in arrow_down(middle, low + 1, top)]
+    return boxes, down, columns, edges
 
-    Returns where each vertex has the middle of its upper edge, level by level; the path of each edge as SVG commands
-    and numbers, to where an arrow's head begins; width and height. A level is as far below the first one as its longest
-    way. An edge that passes a level gets a vertex of its own there, so that nothing stands in its way."""
+
+def layered(sizes: list, edges: list, gap) -> tuple:
+    """Vertices 0, 1, ... of these (width, height) in levels, `gap` apart, joined by the edges (from, to). Returns where
+    each vertex has the middle of its upper edge, level by level; the path of each edge as SVG commands and numbers, to
+    where an arrow's head begins; width and height. A level is as far below the first one as its longest way. An edge
+    that passes a level gets a vertex of its own there, so that nothing stands in its way."""
     levels, ways = _levels(len(sizes), edges)
     near = defaultdict(list)  # (vertex, is it above) -> (neighbour on the next level, edge), for each edge
     for edge, way in enumerate(ways):
@@ -59,8 +79,7 @@ def layered(sizes: list, edges: list, gap) -> tuple:
             near[above, True].append((below, edge))
             near[below, False].append((above, edge))
     _uncross(levels, near)
-    passed = sum(map(len, levels)) - len(sizes)
-    widths, heights = zip(*sizes, *[(6, 0)] * passed)
+    widths, heights = zip(*sizes, *[(6, 0)] * (sum(map(len, levels)) - len(sizes)))
     centres = _centres(levels, near, widths)
     places, bottoms, y = {}, {}, MARGIN
     for level in levels:
@@ -107,13 +126,9 @@ def _uncross(levels: list, near: dict) -> None:
     for upper in [True, False] * 3:
         for beside, level in pairwise(levels[::-1] if upper else levels):
             place = {vertex: (i + 0.5) / len(beside) for i, vertex in enumerate(beside)}
-            means = {v: _mean([place[other] for other, _ in near[v, upper]], 0.5) for v in level}
+            means = {v: fmean([place[other] for other, _ in near[v, upper]] or [0.5]) for v in level}
             first = {v: near[v, upper][0][1] if near[v, upper] else inf for v in level}
             level.sort(key=lambda vertex: (means[vertex], first[vertex]))
-
-
-def _mean(numbers: list, otherwise: float) -> float:
-    return sum(numbers) / len(numbers) if numbers else otherwise
 
 
 def _centres(levels: list, near: dict, widths: list) -> dict:
@@ -123,7 +138,7 @@ def _centres(levels: list, near: dict, widths: list) -> dict:
     for upper in [False, True, False, True]:
         for level in reversed(levels) if upper else levels:
             beside = [[centres[other] for other, _ in near[vertex, upper]] for vertex in level]
-            wanted = [_mean(places, centres[vertex]) for places, vertex in zip(beside, level)]
+            wanted = [fmean(places or [centres[vertex]]) for places, vertex in zip(beside, level)]
             centres.update(zip(level, spread(wanted, [widths[vertex] for vertex in level], 14)))
     left = min(centre - widths[vertex] / 2 for vertex, centre in centres.items())
     return {vertex: centre - left + MARGIN for vertex, centre in centres.items()}

@@ -16,7 +16,6 @@ def who_sees(module: nn.Module, *, title: str) -> str:
     """A row for each attribute of `module` that holds tensors or modules, and whether four observers reach it: an
     optimizer given `parameters()`, a checkpoint of `state_dict()`, a conversion by `to()`, and `eval()`. The module
     itself is asked, and is left as it was. A dash stands where a question has no answer, as for the mode of a tensor.
-
     Raises TypeError for what is no module, ValueError for none or more than 16 attributes, for a registered one that
     another hides, and where an observer reaches another tensor of that name, or not all of what an attribute holds."""
     held = _attributes(checked(module, nn.Module, "module"))
@@ -74,7 +73,6 @@ def _answers(module: nn.Module, tensors: dict, modules: list) -> list:
 
 
 def _draw(rows: list) -> tuple:
-    """The shapes, their width and height."""
     left = MARGIN + max(code_width(name) for _, name, *_ in rows) + 12
     widths = [max(WIDE, code_width(observer)) + 13 for observer in OBSERVERS]
     middles = [left + sum(widths[:i]) + width / 2 for i, width in enumerate(widths)]

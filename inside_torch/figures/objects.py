@@ -5,7 +5,7 @@ import sys
 import torch
 
 from .checks import checked_dict
-from .drawing import arrow_head, figure, group, path, rect, s_curve, text
+from .drawing import arrow, arrow_head, figure, group, path, rect, s_curve, text
 from .layout import MARGIN, NARROW, ROOM, code_width
 
 TEXT, LINE, PAD = 13, 18, 8  # size of text, from one line of it to the next, around it
@@ -15,18 +15,16 @@ LEAST = 22  # least room for an arrow
 
 def object_chain(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     """One or two tensors over one storage, as the objects that lead from Python's to the memory and its allocator, each
-    with what it holds and how many references own it.
-
-    Not counted are the references of `tensors`, and Python's own storage object, which looking at a storage creates.
-    Raises TypeError for what is no tensor, ValueError for one tensor twice, for two that share no storage, for memory
-    that no allocator of torch gave, for a first element that is not at its offset, and for words that do not fit."""
+    with what it holds and how many references own it. Not counted are the references of `tensors`, and Python's own
+    storage object, which looking at a storage creates. Raises TypeError for what is no tensor, ValueError for one
+    tensor twice, for two that share no storage, for memory that no allocator of torch gave, for a first element that is
+    not at its offset, and for words that do not fit."""
     checked_dict(tensors, torch.Tensor, "tensors", most=2)
     counts = [(sys.getrefcount(tensors[label]) - 2, tensors[label]._use_count()) for label in tensors]
-    storages = [tensor.untyped_storage() for tensor in tensors.values()]
-    storage = storages[0]
+    storage, *others = (tensor.untyped_storage() for tensor in tensors.values())
     if len({tensor._cdata for tensor in tensors.values()}) < len(tensors):
         raise ValueError(f"{list(tensors)} are one tensor")
-    if any(other._cdata != storage._cdata for other in storages):
+    if any(other._cdata != storage._cdata for other in others):
         raise ValueError(f"{list(tensors)} do not share a storage")
     if not storage.resizable():
         raise ValueError(f"no allocator of torch gave the memory of {list(tensors)}")
@@ -42,15 +40,14 @@ def object_chain(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     levels = [python, impls, [["StorageImpl", size, f"use count {owners}"]], [["DataPtr", "address", "deleter"]]]
     levels.append([["memory", size], ["allocator", f"for {device}"]])
     edges = [((i, j), (i + 1, min(j, len(levels[i + 1]) - 1))) for i in range(3) for j in range(len(levels[i]))]
-    edges += [((3, 0), (4, 0)), ((3, 0), (4, 1))]
-    first, last = next(iter(tensors.values())), list(tensors.values())[-1]
-    if last is not first and last._base is first:
-        edges.append(((1, 1), (1, 0)))
+    first, *others = tensors.values()
+    base = [((1, 1), (1, 0))] * any(other._base is first for other in others)
+    edges += [((3, 0), (4, 0)), ((3, 0), (4, 1)), *base]
     rows = [[name, ", ".join(held)] for level in levels for name, *held in level]
     names = [*tensors, *(f"TensorImpl of {label}" for label in tensors)]
     rows = [[name, held] for name, (_, held) in zip(names, rows)] + rows[len(names) :]
     desc = "From left to right: " + "; ".join(f"{name}: {held}" for name, held in rows) + "."
-    desc += " The second TensorImpl owns the first, as its base." if edges[-1] == ((1, 1), (1, 0)) else ""
+    desc += " The second TensorImpl owns the first, as its base." * bool(base)
     wide, narrow = (_drawn(levels, edges, across) for across in (True, False))
     if wide[1] > ROOM + 2 * MARGIN or narrow[1] > NARROW + 2 * MARGIN:
         raise ValueError(f"the fields of {list(tensors)} are too wide: {ROOM} can be drawn, on a phone {NARROW}")
@@ -92,17 +89,15 @@ def _card(lines: list, level: int, number: int, x, y, width, height) -> str:
 def _edge(a: tuple, b: tuple, across: bool, same: bool) -> list:
     """An arrow from box to box. Between two of one level it says base, and goes against the order of the level."""
     (ax, ay, aw, ah), (bx, by, bw, bh) = a, b
+    x, y = ax + aw / 2, ay + ah / 2
     if same and across:
-        x = ax + aw / 2
-        word = text(x + 8, ay - 11, "base", "it-note")
-        return [path("M", x, ay, "V", by + bh + 6), arrow_head(x, by + bh, "up"), word]
+        return [*arrow(x, by + bh, "up", "M", x, ay), text(x + 8, ay - 11, "base", "it-note")]
     if same:
-        y = ay + ah / 2
         word = text((ax + bx + bw) / 2, y - 8, "base", "it-note", "middle")
-        return [path("M", ax, y, "H", bx + bw + 6), arrow_head(bx + bw, y, "left"), word]
+        return [*arrow(bx + bw, y, "left", "M", ax, y), word]
     if across:
-        x0, y0, x1, y1 = ax + aw, ay + ah / 2, bx, by + bh / 2
+        x0, x1, y1 = ax + aw, bx, by + bh / 2
         middle = (x0 + x1) / 2
-        return [path("M", x0, y0, "C", middle, y0, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]
-    x0, y0, x1, y1 = ax + aw / 2, ay + ah, bx + bw / 2, by
-    return [path("M", x0, y0, *s_curve(x0, y0, x1, y1 - 6)), arrow_head(x1, y1)]
+        return [path("M", x0, y, "C", middle, y, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]
+    y0, x1, y1 = ay + ah, bx + bw / 2, by
+    return [path("M", x, y0, *s_curve(x, y0, x1, y1 - 6)), arrow_head(x1, y1)]

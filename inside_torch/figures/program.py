@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 import torch
 
-from .drawing import arrow_head, circle, figure, group, path, rect, text
+from .drawing import arrow, circle, figure, group, rect, text
 from .graph import PILL, checked_names, explore, shaped, short_name
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
 from .order import recorded
@@ -28,10 +28,9 @@ def program_graph(program: str, given: dict, *, names: dict[str, torch.Tensor] |
     """The lines of `program`, each beside the nodes that it made, with the number at which backward ran them. Arrows
     lead up, from a node to those it sends gradients to; an `AccumulateGrad` points at its leaf. A line and its nodes
     light together. `given` are the names that the program uses, `names` maps labels to leaves. Each line assigns a
-    tensor; backward starts from the last one, retains the graph, and the gradients of the leaves are put back.
-
-    Raises TypeError for a line that assigns no tensor, ValueError for a long one or one without graph, for a node that
-    was there before, and where backward does not run the lines backwards or an arrow would cross a node."""
+    tensor; backward starts from the last one, retains the graph, and the gradients of the leaves are put back. Raises
+    TypeError for a line that assigns no tensor, ValueError for a long one or one without graph, for a node that was
+    there before, and where backward does not run the lines backwards or an arrow would cross a node."""
     lines, names = program.strip().splitlines(), checked_names(names)
     made_by, result = _run(lines, dict(given))
     nodes, edges = explore(result)
@@ -107,7 +106,7 @@ def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:
     shapes += [rect(x, y, pill, PILL, "it-pill", PILL / 2), text(x + 12, y + 17, row.name, "it-value")]
     if row.leaf:
         leaf, start = row.leaf if wide else row.leaf.partition(" ")[0], x + pill
-        shapes += [path("M", start, middle, "H", start + 10), arrow_head(start + 16, middle, "right")]
+        shapes += arrow(start + 16, middle, "right", "M", start, middle)
         shapes.append(rect(start + 16, y, code_width(leaf, READ) + 20, PILL, "it-element", 6))
         shapes.append(text(start + 26, y + 17, leaf, "it-value"))
     return shapes
@@ -117,5 +116,5 @@ def _arrow(x, y, to_x, to_y) -> list:
     """From the upper edge of a node up to another, or, right of that way, into the left side of one further right."""
     if to_x > x:
         turn, middle = to_x - 11, to_y + PILL / 2
-        return [path("M", turn, y, "V", middle, "H", to_x - 6), arrow_head(to_x, middle, "right")]
-    return [path("M", x + 5, y + 3, "V", to_y + PILL + 6), arrow_head(x + 5, to_y + PILL, "up")]
+        return arrow(to_x, middle, "right", "M", turn, y, "V", middle)
+    return arrow(x + 5, to_y + PILL, "up", "M", x + 5, y + 3)

@@ -5,6 +5,7 @@ from typing import NamedTuple
 
 import torch
 
+from .checks import checked_dict
 from .drawing import group, rect, text
 from .layout import CELL, code_width
 
@@ -24,11 +25,30 @@ class Reading(NamedTuple):
     note: str  # what the tensor adds to its storage, as one line
 
 
-def read(label: str, tensor: torch.Tensor, most: int) -> Reading:
-    """Where each element of a live tensor of at most `most` dimensions lies, by its address.
+def read(tensors: dict[str, torch.Tensor], most: int, dimensions: int) -> tuple:
+    """At most `most` tensors over one storage: a Reading of each, what the storage holds, as text, and how wide its
+    cells are: square unless a value is too long for that. Raises TypeError for what is no tensor or no text, ValueError
+    for what cannot be read, for more `dimensions`, and where an address is not what the strides say."""
+    checked_dict(tensors, torch.Tensor, "tensors", most)
+    readings = [_read(label, tensor, dimensions) for label, tensor in tensors.items()]
+    dtypes, wholes = {tensor.dtype for tensor in tensors.values()}, []
+    if len(dtypes) > 1:
+        raise ValueError(f"one strip has one dtype, got {sorted(map(str, dtypes))}")
+    for label, tensor in tensors.items():
+        if tensor.untyped_storage().nbytes() % tensor.itemsize:
+            raise ValueError(f"the storage of {label!r} is no whole number of {tensor.dtype}")
+        # The whole storage as one tensor; is_set_to then compares storage, offset, size and stride.
+        wholes.append(torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage()))
+        if not wholes[-1].is_set_to(wholes[0]):
+            raise ValueError(f"{label!r} does not share the storage of {next(iter(tensors))!r}")
+    if wholes[0].numel() > MOST_CELLS:
+        raise ValueError(f"the storage has {wholes[0].numel()} elements, and at most {MOST_CELLS} can be drawn")
+    values = [_value(value) for value in wholes[0].tolist()]
+    return readings, values, max(CELL, *(code_width(value) + 5 for value in values))
 
-    `data_ptr` counts bytes; the distance to the storage's start over the element size is the index.
-    Raises ValueError where nothing can be read, and where an address is not what the strides say."""
+
+def _read(label: str, tensor: torch.Tensor, most: int) -> Reading:
+    """Where each element lies: the distance of its address to the storage's start, in bytes, over the element size."""
     if tensor.layout != torch.strided or tensor.is_nested or tensor.is_quantized:
         raise ValueError(f"{label!r} has no plain strided storage to draw ({tensor.layout})")
     storage = tensor.untyped_storage()
@@ -54,25 +74,6 @@ def read(label: str, tensor: torch.Tensor, most: int) -> Reading:
 def _value(value) -> str:
     """A number as a cell shows it: integers as they are, others with up to six digits."""
     return str(value) if isinstance(value, int) else f"{value:g}"
-
-
-def stored(tensors: dict[str, torch.Tensor]) -> tuple:
-    """What the one storage under the tensors holds, as text, read from the storage itself; and how wide its cells are:
-    square unless a value is too long for that."""
-    dtypes, wholes = {tensor.dtype for tensor in tensors.values()}, []
-    if len(dtypes) > 1:
-        raise ValueError(f"one strip has one dtype, got {sorted(map(str, dtypes))}")
-    for label, tensor in tensors.items():
-        if tensor.untyped_storage().nbytes() % tensor.itemsize:
-            raise ValueError(f"the storage of {label!r} is no whole number of {tensor.dtype}")
-        # The whole storage as one tensor; is_set_to then compares storage, offset, size and stride.
-        wholes.append(torch.empty(0, dtype=tensor.dtype).set_(tensor.untyped_storage()))
-        if not wholes[-1].is_set_to(wholes[0]):
-            raise ValueError(f"{label!r} does not share the storage of {next(iter(tensors))!r}")
-    if wholes[0].numel() > MOST_CELLS:
-        raise ValueError(f"the storage has {wholes[0].numel()} elements, and at most {MOST_CELLS} can be drawn")
-    values = [_value(value) for value in wholes[0].tolist()]
-    return values, max(CELL, *(code_width(value) + 5 for value in values))
 
 
 def describe(values: list, readings: list, dtype: torch.dtype) -> str:

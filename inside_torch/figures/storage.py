@@ -4,13 +4,13 @@ from itertools import product
 
 import torch
 
-from .checks import checked_dict
-from .drawing import arrow_head, circle, figure, group, path, rect, s_curve, text
+from .drawing import arrow, circle, figure, group, path, rect, s_curve, text
 from .layout import CELL, MARGIN, code_width, fan, spread
-from .reading import Reading, describe, read, stored, strip
+from .reading import Reading, describe, read, strip
 
 LANE = 4  # between two lines that run beside a column of cells
 ROW = CELL + 2  # from one row of a tensor to the next
+FILLED = "filled: the cells that the tensor reads"
 PLANES = 12  # between two planes of a tensor, which stand side by side
 
 
@@ -26,9 +26,9 @@ class Grid:
         self.width, self.height = planes * columns * pitch + (planes - 1) * PLANES, self.rows * ROW
         self.words = max(code_width(reading.label, 13), code_width(reading.note))
         self.numbered = 16 * (len(reading.size) == 3)  # height of the numbers of the planes
-        inside = product(range(planes), range(self.rows), range(columns))
-        lefts = [(p * (columns * pitch + PLANES) + column * pitch, row * ROW) for p, row, column in inside]
-        self.corners = [(x if below else x + self.lanes, y) for x, y in lefts]  # upper left ones of the cells
+        left, places = 0 if below else self.lanes, product(range(planes), range(self.rows), range(columns))
+        # The upper left corners of the cells.
+        self.corners = [(left + p * (columns * pitch + PLANES) + c * pitch, row * ROW) for p, row, c in places]
         self.left = sum((index + 0.5) * cell for index in reading.indices) / len(reading.indices) - self.width / 2
 
     def drop(self, left) -> int:
@@ -72,13 +72,10 @@ class Grid:
 
 def storage_strip(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     """One storage as a strip of cells, with one to three tensors over it as grids; a line joins each element to the
-    cell it reads. The first tensor is drawn above the strip, the others below.
-
-    `tensors` maps label to tensor, at most three dimensions each, all over one storage of at most 32 elements. Raises
-    TypeError for what is no tensor or no text, ValueError for the rest."""
-    checked_dict(tensors, torch.Tensor, "tensors", most=3)
-    readings = [read(label, tensor, most=3) for label, tensor in tensors.items()]
-    values, cell = stored(tensors)
+    cell it reads. The first tensor is drawn above the strip, the others below. `tensors` maps label to tensor, at most
+    three dimensions each, all over one storage of at most 32 elements. Raises TypeError for what is no tensor or no
+    text, ValueError for the rest."""
+    readings, values, cell = read(tensors, most=3, dimensions=3)
     grids = [Grid(reading, cell, below=i > 0) for i, reading in enumerate(readings)]
     lefts, texts = _places(grids, cell * len(values))
     drops = [grid.drop(left) for grid, left in zip(grids, lefts)]
@@ -133,14 +130,14 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
     takes; the storage offset as a bracket. Cells that the tensor reads are filled. Up to four dimensions, so that a
     memory format can be drawn; a dimension of size one, which is never stepped, is stated in words. Raises as
     storage_strip does."""
-    checked_dict({name: tensor}, torch.Tensor, "tensors")
-    reading, (values, cell) = read(name, tensor, most=4), stored({name: tensor})
+    (reading,), values, cell = read({name: tensor}, most=1, dimensions=4)
     size, stride, offset = reading.size, reading.stride, reading.offset
-    overhang = code_width(f"offset {offset}") + 9 - int((offset + 0.5) * cell) if offset else 0
-    x, y, low = MARGIN + max(0, overhang), MARGIN + 48, MARGIN + 48 + CELL + 3
-    # The longest step is nearest to the strip, so that no line passes through a label.
-    taken = sorted((d for d in range(len(size)) if size[d] > 1), key=lambda d: -stride[d])
-    steps, right, bottom = _steps(reading, taken, x + (offset + 0.5) * cell, low, cell)
+    # The shortest step is nearest to the strip, so that no two lines cross, and the labels stand to their left.
+    taken = sorted((d for d in range(len(size)) if size[d] > 1), key=lambda d: stride[d])
+    words = [f"offset {offset}"] * (offset > 0) + [f"stride({d}) = {stride[d]}" for d in taken]
+    overhang = max(map(code_width, words), default=0) + 9 - int((offset + 0.5) * cell)
+    x, y, low = MARGIN + max(0, overhang), MARGIN + 66, MARGIN + 66 + CELL + 3
+    steps, bottom = _steps(reading, taken, x + (offset + 0.5) * cell, low, cell)
     head, notes, rows, desc = f"size {size}, {reading.note}", [], [], [describe(values, [reading], tensor.dtype)]
     for d in range(len(size)):
         to = offset + stride[d]
@@ -151,30 +148,29 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
             desc.append(f"Dimension {d} has size {size[d]}, so its stride {stride[d]} is never taken.")
             notes.append(f"stride({d}) = {stride[d]}, never taken: size {size[d]}")
     shapes = [text(MARGIN, MARGIN + 11, name, "it-name"), *_bracket(offset, x, low, cell), *steps]
-    body = [text(MARGIN, MARGIN + 26, head, "it-note"), *strip(values, [reading], x, y, cell), group("it-1", *shapes)]
+    body = [text(MARGIN, MARGIN + 26 + 16 * i, note, "it-note") for i, note in enumerate([head, FILLED])]
+    body += [*strip(values, [reading], x, y, cell), group("it-1", *shapes)]
     body += [text(MARGIN, bottom + 24 + 17 * i, note, "it-note") for i, note in enumerate(notes)]
-    wide = max(code_width(name, 13), *map(code_width, [head, *notes]))
-    right = max(right, x + cell * len(values), MARGIN + wide)
+    wide = max(code_width(name, 13), *map(code_width, [head, FILLED, *notes]))
+    right = max(x + cell * len(values), MARGIN + wide)
     bottom += 12 + 17 * len(notes) + 6 * bool(notes)
     columns = ["dimension", "size", "stride", "first step from index", "to index"]
     return figure(body, right + MARGIN, bottom, title, " ".join(desc), columns, rows)
 
 
 def _steps(reading: Reading, taken: list, first, low, cell) -> tuple:
-    """An arrow for each step from the first element, the right end of their labels, and the lowest line."""
-    stride, shapes, right, y = reading.stride, [], 0, low + (8 if taken else 22 * (reading.offset > 0))
+    """An arrow for each step from the first element, one below the other, and the lowest line."""
+    stride, shapes, y = reading.stride, [], low + (22 if reading.offset else 0)
     for dim in taken:
         y += 24
         twins = [d for d in taken if stride[d] == stride[dim]]
         loop = 9 * (stride[dim] == 0)  # a stride of 0 comes back
-        ends = [x + first + stride[dim] * cell + loop for x in fan(len(twins), 8, 8)]
-        end, label = ends[twins.index(dim)], f"stride({dim}) = {stride[dim]}"
+        end = first + stride[dim] * cell + loop + fan(len(twins), 8, 8)[twins.index(dim)]
         bend = min(8, (end - first) / 2)
-        shapes.append(path("M", end, y - 8, "V", low + 9, kind="it-bridge"))
-        way = ("V", y - bend, "Q", first, y, first + bend, y, "H", end - bend, "Q", end, y, end, y - bend, "V", low + 6)
-        shapes += [path("M", first, low, *way), arrow_head(end, low, "up"), text(ends[-1] + 8, y + 4, label, "it-step")]
-        right = max(right, ends[-1] + 8 + code_width(label))
-    return shapes, right, y
+        turns = ("Q", first, y, first + bend, y, "H", end - bend, "Q", end, y, end, y - bend)
+        shapes += arrow(end, low, "up", "M", first, low, "V", y - bend, *turns)
+        shapes.append(text(first - 8, y + 4, f"stride({dim}) = {stride[dim]}", "it-step", "end"))
+    return shapes, y
 
 
 def _bracket(offset: int, x, y, cell) -> list:

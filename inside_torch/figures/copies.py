@@ -1,0 +1,158 @@
+"""The figures of copies: the order of elements in memory before and after one, and a copy that waits for a write."""
+
+from itertools import pairwise
+from typing import NamedTuple
+
+import torch
+
+from .checks import checked_dict, checked_label
+from .drawing import arrow_head, figure, group, path, rect, s_curve, text
+from .layout import CELL, MARGIN, NARROW, ROOM, code_width
+from .reading import read
+
+TEXT, HIGH, MOST, TONES = 13, 30, 12, 3  # size of text, height of a cell, cells that fit a phone, tones
+WAITS, OWN = "copy on write", "its own memory"  # what a storage says of itself
+GAP, CARD, PITCH = 22, 50, 72  # room for an arrow, height of a storage, from one storage to the next
+
+
+class State(NamedTuple):
+    """Tensors and their memory, at one time."""
+
+    shared: bool  # whether all their storages lead to one memory
+    storages: dict  # label -> what its storage says of itself
+    values: dict  # label -> of its memory, as text
+
+
+def memory_order(tensors: dict[str, torch.Tensor], dim: int, word: str, *, title: str, small: bool = False) -> str:
+    """The storages of two tensors that hold the same numbers, each in the order of memory, one below the other. A cell
+    has the tone of its element's index along `dim` of the first tensor; arrows lead from the cells of index 0 to where
+    the second storage has them. `word` says what an index of `dim` is, for instance a channel; `small` draws only
+    what a phone shows, for a note that folds.
+
+    Raises as storage_strip does, and ValueError for one storage instead of two, for a tensor that does not read each
+    cell of its storage once, for numbers that are not the same or not distinct, for more indices than tones, for arrows
+    that would cross, and for what does not fit."""
+    checked_dict(tensors, torch.Tensor, "tensors", most=2)
+    checked_label(word, "word")
+    read_alone = [read({label: tensor}, most=1, dimensions=4) for label, tensor in tensors.items()]
+    readings = [reading for (reading,), _, _ in read_alone]
+    held = {reading.label: values for (reading,), values, _ in read_alone}
+    if len({tensor.untyped_storage().data_ptr() for tensor in tensors.values()}) < 2:
+        raise ValueError(f"{list(tensors)} do not have two storages")
+    for reading in readings:
+        if sorted(reading.indices) != list(range(len(held[reading.label]))):
+            raise ValueError(f"{reading.label!r} does not read each cell of its storage once")
+    first, (before, after) = readings[0], held.values()
+    if sorted(before) != sorted(after) or len(set(before)) < len(before):
+        raise ValueError(f"{list(tensors)} do not hold the same numbers, each once")
+    if len(before) > MOST or first.size[dim] > TONES:
+        raise ValueError(f"{first.label!r} has size {first.size}: {MOST} cells and {TONES} tones can be drawn")
+    tones = {value: position[dim] for value, position in zip(first.values, first.positions)}
+    ways = [(i, after.index(value)) for i, value in enumerate(before) if tones[value] == 0]
+    if any(end > beside for (_, end), (_, beside) in pairwise(ways)):
+        raise ValueError(f"the arrows from {first.label!r} would cross")
+    wide, narrow = (_orders(held, tones, ways, word, room) for room in (ROOM, NARROW))
+    rows = [[label, i, value, tones[value]] for label, values in held.items() for i, value in enumerate(values)]
+    told = "; ".join(f"{label}: {', '.join(values)}" for label, values in held.items())
+    desc = f"Two storages of the same numbers in the order of memory. {told}."
+    columns = ["tensor", "storage index", "value", word]
+    return figure(*narrow, title, desc, columns, rows) if small else figure(*wide, title, desc, columns, rows, narrow)
+
+
+def _orders(held: dict, tones: dict, ways: list, word: str, room) -> tuple:
+    """The shapes of memory_order where there is this room, their width and height."""
+    cell, tops, shapes = min(52, room // len(tones)), (MARGIN + 36, MARGIN + HIGH + 112), []
+    for (label, values), y, low in zip(held.items(), tops, (MARGIN + 12, tops[1] + HIGH + 20)):
+        shapes.append(text(MARGIN, low, label, "it-name"))
+        for at, value in enumerate(values):
+            x, middle = MARGIN + at * cell, MARGIN + (at + 0.5) * cell
+            mark = rect(x + 3, y + 3, cell - 6, HIGH - 6, "it-element", 6)
+            shapes += [rect(x, y, cell, HIGH, "it-cell"), group(f"it-{tones[value] + 1}", mark)]
+            shapes += [rect(x, y, cell, HIGH, "it-edge"), text(middle, y + 20, value, "it-value", "middle")]
+            shapes.append(text(middle, y - 5, str(at), "it-index", "middle"))
+    for start, end in ways:
+        x0, x1, low = MARGIN + (start + 0.5) * cell, MARGIN + (end + 0.5) * cell, tops[1] - 18
+        y = tops[0] + HIGH
+        shapes.append(group("it-1", path("M", x0, y, *s_curve(x0, y, x1, low - 6)), arrow_head(x1, low)))
+    x, y = MARGIN, tops[1] + HIGH + 36
+    for tone in sorted(set(tones.values())):
+        said = f"{word} {tone}"
+        mark = [rect(x + 3, y, 18, 18, "it-element", 6), text(x + 26, y + 14, said, "it-value")]
+        shapes.append(group(f"it-{tone + 1}", *mark))
+        x += 26 + code_width(said, TEXT) + 14
+    words = max(code_width(said, TEXT) for said in [*held, *tones])
+    wide = max(cell * len(tones), x - 14 - MARGIN, words)
+    if wide > room or max(code_width(value, TEXT) for value in tones) > cell - 6:
+        raise ValueError(f"labels and values are too wide: {room} can be drawn")
+    return [group("it-large", *shapes)], wide + 2 * MARGIN, y + 18 + MARGIN
+
+
+def lazy_copy(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> str:
+    """A tensor and its copy on write before and after the code `write`, which has their labels as names: each with its
+    storage, and the memory that this storage leads to; one below the other, so that it fits a note that folds.
+
+    Looking at them copies nothing: the addresses are those of `const_data_ptr`. Raises TypeError for what is no tensor,
+    and ValueError for a tensor that is not a row of all the numbers of its storage, where the two do not begin as
+    copies on write of one memory, where the write leaves them in one, and for what does not fit."""
+    checked_dict(tensors, torch.Tensor, "tensors", most=2)
+    for label, tensor in tensors.items():
+        if tensor.dim() != 1 or not tensor.is_contiguous() or tensor.nbytes != tensor.untyped_storage().nbytes():
+            raise ValueError(f"{label!r} is not a row of all the numbers of its storage")
+    before, storages = _state(tensors), {tensor.untyped_storage()._cdata for tensor in tensors.values()}
+    if len(storages) < 2 or not before.shared or set(before.storages.values()) != {WAITS}:
+        raise ValueError(f"{list(tensors)} are no copies on write of one memory")
+    eval(write, dict(tensors))
+    after = _state(tensors)
+    if after.shared:
+        raise ValueError(f"{write} copied nothing")
+    held = [value for state in (before, after) for values in state.values.values() for value in values]
+    cell = max(CELL, *(code_width(value, TEXT) + 6 for value in held))
+    names = max(code_width(label, TEXT) for label in tensors) + 16
+    wide = names + GAP + code_width(OWN, TEXT) + 16 + GAP + cell * len(before.values[next(iter(tensors))])
+    high, said = 26 + PITCH + CARD, f"after {write}"
+    if max(code_width(said, TEXT), wide) > NARROW:
+        raise ValueError(f"labels and values are {wide} wide, and at most {NARROW} can be drawn")
+    panels = *_panel("before", before, names, cell, MARGIN), *_panel(said, after, names, cell, MARGIN + high + 24)
+    size = wide + 2 * MARGIN, 2 * high + 24 + 2 * MARGIN
+    rows = [[name, *_told(before, name), *_told(after, name)] for name in tensors]
+    desc = f"Before, both storages lead to one memory; after {write}, each to its own. "
+    desc += "; ".join(f"{name} reads {old}, then {new}" for name, _, old, _, new in rows) + "."
+    columns = ["tensor", "storage before", "values before", "storage after", "values after"]
+    return figure([group("it-large", *panels)], *size, title, desc, columns, rows)
+
+
+def _state(tensors: dict) -> State:
+    """What can be seen of the tensors without asking for an address to write to, which would make the copy."""
+    storages = {label: WAITS if torch._C._is_cow_tensor(tensor) else OWN for label, tensor in tensors.items()}
+    values = {label: [str(value) for value in tensor.tolist()] for label, tensor in tensors.items()}
+    return State(len({tensor.const_data_ptr() for tensor in tensors.values()}) == 1, storages, values)
+
+
+def _told(state: State, label: str) -> list:
+    return [state.storages[label], ", ".join(state.values[label])]
+
+
+def _panel(said: str, state: State, names, cell, y) -> list:
+    """Tensors, storages and memory from left to right, below y."""
+    x, card = MARGIN, code_width(OWN, TEXT) + 16
+    shapes = [text(x, y + 12, said, "it-name")]
+    left, at, row = x + names + GAP, x + names + card + 2 * GAP, y + 26 + CARD / 2
+    for i, (label, values) in enumerate(state.values.items()):
+        middle, memory = row + i * PITCH, row + (PITCH / 2 if state.shared else i * PITCH)
+        inside = [rect(x, middle - 16, names, 32, "it-element", 8), text(x + 8, middle + 5, label, "it-name")]
+        shapes += [group(f"it-{i + 1}", *inside), rect(left, middle - CARD / 2, card, CARD, "it-pill", 3)]
+        shapes.append(text(left + 8, middle - 5, "StorageImpl", "it-name"))
+        shapes.append(text(left + 8, middle + 13, state.storages[label], "it-value"))
+        arrows = *_to_right(x + names, middle, left, middle), *_to_right(left + card, middle, at, memory)
+        shapes.append(group("it-3", *arrows))
+        for j, value in enumerate(values if i == 0 or not state.shared else []):
+            place = at + j * cell, memory - CELL / 2, cell, CELL
+            shapes += [rect(*place, "it-cell"), rect(*place, "it-edge")]
+            shapes.append(text(at + (j + 0.5) * cell, memory + 5, value, "it-value", "middle"))
+    return shapes
+
+
+def _to_right(x0, y0, x1, y1) -> list:
+    """An arrow from (x0, y0) to (x1, y1)."""
+    middle = (x0 + x1) / 2
+    return [path("M", x0, y0, "C", middle, y0, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]

@@ -33,34 +33,35 @@ class Line:
 LINES = (
     Line(
         "seed",
-        ("footguns",),
-        "<b>One generator</b> with {seed:,} bytes of state. All that is random below follows from it.",
+        ("random",),
+        "Sets <b>the generator of random numbers</b>, {seed:,} bytes. So every run draws the same data and weights.",
         "seed=torch.get_rng_state().nbytes",
     ),
     Line(
         "x, target",
-        ("tensor", "syntax"),
-        "<b>Two tensors.</b> One reads {x} bytes with strides {strides}, the other {labels} bytes.",
-        "x=x.nbytes, strides=x.stride(), labels=target.nbytes",
+        ("tensor", "syntax", "footguns"),
+        "<b>Two tensors</b> of {x} and {labels} bytes. In memory, each sample of <samp>x</samp> begins {stride} "
+        "numbers after the one before it.",
+        "x=x.nbytes, stride=x.stride(0), labels=target.nbytes",
     ),
     Line(
         "model",
         ("modules",),
-        "<b>{numbers} numbers to learn</b>, in {parameters} Parameters.",
+        "<b>{numbers} numbers to learn</b>, in {parameters} Parameters: the tensors that training changes.",
         "numbers=sum(p.numel() for p in model.parameters()), parameters=len(list(model.parameters()))",
     ),
     Line(
         "optimizer",
         ("optimizer",),
-        "Holds <b>the same {held} Parameters</b>, no copies. Entries in its state so far: {state}.",
+        "Holds <b>the same {held} Parameters</b>, no copies. It remembers {state} earlier steps so far.",
         "held=same(optimizer, model), state=len(optimizer.state)",
     ),
     Line(
         "compile",
         ("compile", "graph-breaks", "inductor"),
-        "Compiles nothing yet: <b>{now} kernels</b>. The first call of <samp>compiled</samp> makes {kernels}, in C++, "
-        "and the first backward makes {more} more.",
-        "now=metrics.generated_kernel_count",
+        "<b>Compiles nothing yet</b>: {now} functions in C++. The first call of <samp>compiled</samp> generates "
+        "{functions}, the first backward pass {more} more.",
+        "now=len(written)",
     ),
     Line(
         "for",
@@ -70,27 +71,28 @@ LINES = (
     Line(
         "loss",
         ("forward", "errors-shapes", "errors-devices"),
-        "Leaves <b>{nodes} nodes</b> for backward. The whole compiled model is one of them.",
-        "nodes=watch(loss), kernels=seen.get('kernels', metrics.generated_kernel_count), steps=step + 1, "
+        "Leaves <b>{nodes} nodes</b>, the steps that backward will take. The whole compiled model is one of them.",
+        "nodes=watch(loss), functions=seen.get('functions', len(written)), steps=step + 1, "
         "first=seen.get('first', loss.item()), last=loss.item(), had=grads(model)",
     ),
     Line(
         "zero_grad",
         ("gradients",),
-        "<b>Drops {freed} gradients</b> of the step before, {bytes} bytes. It writes no zeros.",
+        "<b>Drops {freed} gradients</b> of the last round, {bytes} bytes. It writes no zeros.",
         "freed=len(seen['had']) - len(grads(model)), bytes=sum(grad.nbytes for grad in seen.pop('had'))",
     ),
     Line(
         "backward",
-        ("backward", "numpy", "saved-tensors", "layers", "errors"),
-        "<b>Runs the {ran} nodes</b>, <samp>{newest}</samp> first, and leaves {grads} gradients.",
+        ("backward", "numpy", "function-transforms", "saved-tensors", "layers", "errors"),
+        "<b>Runs the {ran} nodes</b> from the loss back, <samp>{newest}</samp> first, and leaves {grads} gradients.",
         "ran=len(ran), newest=ran[0], grads=len(grads(model)), before=copies(model), "
-        "more=seen.get('more', metrics.generated_kernel_count - seen['kernels'])",
+        "more=seen.get('more', len(written) - seen['functions'])",
     ),
     Line(
         "step",
         ("update-rules",),
-        "<b>{changed} numbers change.</b> For the next step {averages} averages and {counts} step counts are kept.",
+        "<b>{changed} numbers change.</b> AdamW keeps {averages} running averages and {counts} step counts for the "
+        "next round.",
         "changed=sum(int((a != b).sum()) for a, b in zip(seen.pop('before'), copies(model))), "
         "averages=kept(optimizer, 'exp_avg', 'exp_avg_sq'), counts=kept(optimizer, 'step'), graphs=compiles()",
     ),
@@ -101,10 +103,14 @@ HEAD = """\
 import json
 import torch._functorch.config, torch._inductor.config
 from torch._dynamo.utils import counters
-from torch._inductor import metrics
-torch._inductor.config.fx_graph_cache = False  # so that the kernels are generated, and counted, in this very run
+from torch._inductor.async_compile import AsyncCompile
+torch._inductor.config.fx_graph_cache = False  # so that the functions are written, and counted, in this very run
 torch._functorch.config.enable_autograd_cache = False
-seen, ran, handles = {}, [], []
+seen, ran, handles, written = {}, [], [], []
+def writes(self, *function, compiles=AsyncCompile.cpp_pybinding):
+    written.append(function)
+    return compiles(self, *function)
+AsyncCompile.cpp_pybinding = writes  # each call has one function in C++ that Inductor wrote
 def same(optimizer, model):
     held = {id(p) for group in optimizer.param_groups for p in group["params"]}
     return len(held & {id(p) for p in model.parameters()})
@@ -170,7 +176,7 @@ def links(line: Line, page: Page, book: Book) -> Iterator[tuple[str, str]]:
 
 def sentences(printed: str) -> list[str]:
     """What happens in each line, as HTML, with the numbers that `measuring` printed."""
-    numbers = {key: tuple(one) if isinstance(one, list) else one for key, one in json.loads(printed).items()}
+    numbers = json.loads(printed)
     return [line.said.format(**numbers) for line in LINES]
 
 

@@ -22,6 +22,7 @@ class Strided:
             steps = map(math.prod, zip(index, self.strides))
             yield self.storage[self.offset + sum(steps)]
 
+    # --8<-- [start:slice]
     def as_strided(self, sizes, strides, offset):
         return Strided(self.storage, sizes, strides, offset)
 
@@ -35,6 +36,7 @@ class Strided:
                 strides.append(kept.step * stride)
         return self.as_strided(sizes, strides, offset)
 
+    # --8<-- [end:slice]
     def transpose(self, a, b):
         dims = list(zip(self.sizes, self.strides))
         dims[a], dims[b] = dims[b], dims[a]
@@ -46,7 +48,6 @@ class Strided:
         strides = [step if old == new else 0 for old, new, step in dims]
         return self.as_strided(shape, strides, self.offset)
 
-    # --8<-- [start:view]
     def groups(self):
         merged = []
         for size, stride in zip(self.sizes, self.strides):
@@ -73,7 +74,6 @@ class Strided:
     def is_contiguous(self):
         return self.groups() in ([], [[math.prod(self.sizes), 1]])
 
-    # --8<-- [end:view]
     def contiguous(self):
         return self if self.is_contiguous() else Strided(list(self.elements()), self.sizes, row_major(self.sizes))
 

@@ -19,16 +19,16 @@ def by_autograd(w1, b1, w2, b2):
 
 
 def by_hand(w1, b1, w2, b2):
-    z = x.numpy() @ w1 + b1  # (16, 8)
-    h = np.maximum(z, 0)  # (16, 8)
+    a = x.numpy() @ w1 + b1  # (16, 8)
+    h = np.maximum(a, 0)  # (16, 8)
     error = h @ w2 + b2 - t.numpy()  # (16, 2)
     loss = (error**2).mean()
 
     d_y = 2 * error / error.size  # (16, 2), as error
     d_w2, d_b2 = h.T @ d_y, d_y.sum(axis=0)
     d_h = d_y @ w2.T  # (16, 8), as h
-    d_z = d_h * (z > 0)  # (16, 8), as z
-    d_w1, d_b1 = x.numpy().T @ d_z, d_z.sum(axis=0)
+    d_a = d_h * (a > 0)  # (16, 8), as a
+    d_w1, d_b1 = x.numpy().T @ d_a, d_a.sum(axis=0)
     return loss, (d_w1, d_b1, d_w2, d_b2)
 
 

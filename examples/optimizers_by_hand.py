@@ -21,15 +21,15 @@ def rmsprop(w, g, s, lr=0.1, alpha=0.99, eps=1e-8):
     return w - lr * g / (s["avg"].sqrt() + eps)
 
 
-def adam(w, g, s, lr=0.1, a=0.9, b=0.999, eps=1e-8, wd=0.0, apart=False):
+def adam(w, g, s, lr=0.1, b1=0.9, b2=0.999, eps=1e-8, wd=0.0, apart=False):
     if apart:
         w = w * (1 - lr * wd)
     else:
         g = g + wd * w
     s["step"] = t = s.get("step", 0) + 1
-    s["m"] = a * s.get("m", 0) + (1 - a) * g
-    s["v"] = b * s.get("v", 0) + (1 - b) * g**2
-    m, v = s["m"] / (1 - a**t), s["v"] / (1 - b**t)
+    s["m"] = b1 * s.get("m", 0) + (1 - b1) * g
+    s["v"] = b2 * s.get("v", 0) + (1 - b2) * g**2
+    m, v = s["m"] / (1 - b1**t), s["v"] / (1 - b2**t)
     return w - lr * m / (v.sqrt() + eps)
 
 

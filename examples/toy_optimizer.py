@@ -16,19 +16,12 @@ class Optimizer:
         for group in groups:
             self.param_groups.append({**defaults, **group})
 
-    def tensors(self):
-        return itertools.chain(*(g["params"] for g in self.param_groups))
-
     def step(self):
         with torch.no_grad():
             for group in self.param_groups:
                 for w in group["params"]:
                     if w.grad is not None:
                         self.update(w, self.state.setdefault(w, {}), group)
-
-    def zero_grad(self):
-        for w in self.tensors():
-            w.grad = None
 
     def state_dict(self):
         number = {w: i for i, w in enumerate(self.tensors())}
@@ -44,8 +37,16 @@ class Optimizer:
         for group, theirs in zip(self.param_groups, saved["param_groups"]):
             group.update({**theirs, "params": group["params"]})
 
+    # --8<-- [end:base]
 
-# --8<-- [end:base]
+    def tensors(self):
+        return itertools.chain(*(g["params"] for g in self.param_groups))
+
+    def zero_grad(self):
+        for w in self.tensors():
+            w.grad = None
+
+
 # --8<-- [start:rule]
 class SGD(Optimizer):
     def update(self, w, state, group):

@@ -21,11 +21,15 @@ document.addEventListener("click", async ({ target }) => {
 })
 
 /* What scrolls sideways is marked while more of it lies at the right. */
-const mark = (box) => box.classList.toggle("it-cut", box.scrollWidth - box.clientWidth - box.scrollLeft > 2)
-const measure = new ResizeObserver((seen) => seen.forEach(({ target }) => mark(target)))
+const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2
+const mark = (boxes) => {
+  const read = boxes.map((box) => [box, isCut(box)]) // all before the first mark, which makes every later reading slow
+  for (const [box, cut] of read) box.classList.toggle("it-cut", cut)
+}
+const measure = new ResizeObserver((seen) => mark(seen.map(({ target }) => target)))
 for (const box of document.querySelectorAll(".highlight code, .it-output > pre, .it-scroll")) {
   measure.observe(box)
-  box.addEventListener("scroll", () => mark(box), { passive: true })
+  box.addEventListener("scroll", () => mark([box]), { passive: true })
 }
 
 /* Beside each section's heading a link to report a mistake in it, where the page has one for the whole of it. */

@@ -6,7 +6,16 @@ from pathlib import Path
 
 import pytest
 
+from inside_torch.tools import bench
 from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed
+
+
+def test_the_folders_of_bench_can_be_compiled_in(capsys, monkeypatch: pytest.MonkeyPatch):
+    """One small page with an Inductor block under each name that `make bench` uses."""
+    for name in bench.BOOKS:
+        monkeypatch.setattr(bench, "BOOKS", {name: lambda folder: corpus(folder, mixed(1, 0, 0, 1))})
+        bench.main()
+        assert capsys.readouterr().out.startswith(f"{name}\n  cold")
 
 
 def test_a_small_corpus_is_measured(tmp_path: Path):

@@ -21,7 +21,8 @@ page: .venv/ready ## everything that is wrong with one page, in seconds: make pa
 
 test: .venv/ready lint ## run every check; the book is built first, so that the tests find it in the cache
 	$(PY) -m mkdocs build --strict --site-dir .cache/tested
-	$(PY) -m pytest --numprocesses=3 --dist=worksteal --codeblocks tests examples README.md
+	$(PY) -m pytest --numprocesses=3 --dist=worksteal --codeblocks -m "not quiet" tests examples README.md
+	$(PY) -m pytest -m quiet tests
 
 check: .venv/ready ## check an exercise: make check EX=strides, with FILE=mine.py another file than its start.py
 	@$(PY) examples/exercises/check.py "$(FILE)" "$(EX)" || test -t 1 # on a terminal, make adds no error of its own

@@ -23,6 +23,7 @@ from inside_torch.figures import (
     view_groups,
     write_counted,
 )
+from inside_torch.figures.layout import PHONE
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()
@@ -146,6 +147,16 @@ def test_steps_say_stride_offset_and_where_they_lead():
     assert "stride(1) = 1, never taken: size 1" in texts(svg) and rows_of(svg)[1][-1] is None
     image = torch.arange(8.0).reshape(1, 2, 2, 2).to(memory_format=torch.channels_last)
     assert [row[2] for row in rows_of(stride_steps(image, name="x", title="t"))] == [8, 1, 4, 2]
+
+
+def test_steps_along_a_long_strip_are_laid_out_anew_for_a_phone():
+    short, long = torch.arange(6).view(2, 3), torch.arange(20).view(4, 5)[:, 1::3]
+    assert "it-narrow" not in stride_steps(short, name="x", title="t")
+    drawn = ElementTree.fromstring(stride_steps(long, name="x", title="t"))
+    narrow = next(one for one in drawn if one.get("class") == "figure it-narrow")
+    assert int(narrow.get("width")) <= PHONE < int(drawn.get("width"))
+    said = [one.text for one in narrow.iter() if one.text]
+    assert {"0", "19", "stride(0) = 5", "stride(1) = 3"} <= set(said) and any("offset 1" in one for one in said)
 
 
 def test_a_graph_has_the_nodes_edges_and_saved_tensors_of_autograd():

@@ -5,7 +5,7 @@ from itertools import product
 import torch
 
 from .drawing import arrow, circle, figure, group, path, rect, s_curve, text
-from .layout import CELL, MARGIN, code_width, fan, spread
+from .layout import CELL, MARGIN, NARROW, PHONE, code_width, fan, spread
 from .reading import Reading, describe, read, strip
 
 LANE = 4  # between two lines that run beside a column of cells
@@ -134,11 +134,7 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
     size, stride, offset = reading.size, reading.stride, reading.offset
     # The shortest step is nearest to the strip, so that no two lines cross, and the labels stand to their left.
     taken = sorted((d for d in range(len(size)) if size[d] > 1), key=lambda d: stride[d])
-    words = [f"offset {offset}"] * (offset > 0) + [f"stride({d}) = {stride[d]}" for d in taken]
-    overhang = max(map(code_width, words), default=0) + 9 - int((offset + 0.5) * cell)
-    x, y, low = MARGIN + max(0, overhang), MARGIN + 66, MARGIN + 66 + CELL + 3
-    steps, bottom = _steps(reading, taken, x + (offset + 0.5) * cell, low, cell)
-    head, notes, rows, desc = f"size {size}, {reading.note}", [], [], [describe(values, [reading], tensor.dtype)]
+    rows, desc = [], [describe(values, [reading], tensor.dtype)]
     for d in range(len(size)):
         to = offset + stride[d]
         rows.append([d, size[d], stride[d], offset, to if d in taken else None])
@@ -146,19 +142,35 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
             desc.append(f"One step along dimension {d} is {stride[d]}, from index {offset} to index {to}.")
         else:
             desc.append(f"Dimension {d} has size {size[d]}, so its stride {stride[d]} is never taken.")
-            notes.append(f"stride({d}) = {stride[d]}, never taken: size {size[d]}")
-    shapes = [text(MARGIN, MARGIN + 11, name, "it-name"), *_bracket(offset, x, low, cell), *steps]
-    body = [text(MARGIN, MARGIN + 26 + 16 * i, note, "it-note") for i, note in enumerate([head, FILLED])]
+    body, width, height = _steps_drawn(reading, values, taken, cell)
+    short = max(NARROW // len(values), *map(code_width, values))
+    small = _steps_drawn(reading, values, taken, short, beside=True) if width > PHONE and short < cell else ()
+    columns = ["dimension", "size", "stride", "first step from index", "to index"]
+    return figure(body, width, height, title, " ".join(desc), columns, rows, small)
+
+
+def _steps_drawn(reading: Reading, values: list, taken: list, cell, beside: bool = False) -> tuple:
+    """The shapes of a strip and its steps, width and height. `beside`: the labels stand right of their steps, and the
+    offset in the line above alone, which needs no room left of the strip."""
+    size, stride, offset = reading.size, reading.stride, reading.offset
+    notes = [f"stride({d}) = {stride[d]}, never taken: size {size[d]}" for d in range(len(size)) if d not in taken]
+    words = [f"offset {offset}"] * (offset > 0) + [f"stride({d}) = {stride[d]}" for d in taken]
+    overhang = 0 if beside else max(map(code_width, words), default=0) + 9 - int((offset + 0.5) * cell)
+    x, y, low = MARGIN + max(0, overhang), MARGIN + 66, MARGIN + 66 + CELL + 3
+    steps, bottom = _steps(reading, taken, x + (offset + 0.5) * cell, low, cell, beside)
+    shapes = [text(MARGIN, MARGIN + 11, reading.label, "it-name")]
+    shapes += [*_bracket(offset, x, low, cell, not beside), *steps]
+    heads = [f"size {size}, {reading.note}", FILLED]
+    body = [text(MARGIN, MARGIN + 26 + 16 * i, note, "it-note") for i, note in enumerate(heads)]
     body += [*strip(values, [reading], x, y, cell), group("it-1", *shapes)]
     body += [text(MARGIN, bottom + 24 + 17 * i, note, "it-note") for i, note in enumerate(notes)]
-    wide = max(code_width(name, 13), *map(code_width, [head, FILLED, *notes]))
-    right = max(x + cell * len(values), MARGIN + wide)
-    bottom += 12 + 17 * len(notes) + 6 * bool(notes)
-    columns = ["dimension", "size", "stride", "first step from index", "to index"]
-    return figure(body, right + MARGIN, bottom, title, " ".join(desc), columns, rows)
+    wide = max(code_width(reading.label, 13), *map(code_width, [*heads, *notes]))
+    reach = [x + (offset + stride[d] + 1) * cell + 9 + code_width(f"stride({d}) = {stride[d]}") for d in taken * beside]
+    right = max(x + cell * len(values), MARGIN + wide, *reach)
+    return body, right + MARGIN, bottom + 12 + 17 * len(notes) + 6 * bool(notes)
 
 
-def _steps(reading: Reading, taken: list, first, low, cell) -> tuple:
+def _steps(reading: Reading, taken: list, first, low, cell, beside: bool) -> tuple:
     """An arrow for each step from the first element, one below the other, and the lowest line."""
     stride, shapes, y = reading.stride, [], low + (22 if reading.offset else 0)
     for dim in taken:
@@ -169,16 +181,17 @@ def _steps(reading: Reading, taken: list, first, low, cell) -> tuple:
         bend = min(8, (end - first) / 2)
         turns = ("Q", first, y, first + bend, y, "H", end - bend, "Q", end, y, end, y - bend)
         shapes += arrow(end, low, "up", "M", first, low, "V", y - bend, *turns)
-        shapes.append(text(first - 8, y + 4, f"stride({dim}) = {stride[dim]}", "it-step", "end"))
+        at, anchor = (end + 8, "start") if beside else (first - 8, "end")
+        shapes.append(text(at, y + 4, f"stride({dim}) = {stride[dim]}", "it-step", anchor))
     return shapes, y
 
 
-def _bracket(offset: int, x, y, cell) -> list:
+def _bracket(offset: int, x, y, cell, labelled: bool) -> list:
     """A dashed bracket under the cells before the first element; nothing when there are none."""
     if not offset:
         return []
-    label, end = f"offset {offset}", x + offset * cell - 2
+    label, end = f"offset {offset}" * labelled, x + offset * cell - 2
     at, anchor = ((x + end) / 2, "middle") if end - x > code_width(label) else (end + cell / 2 - 6, "end")
     sides = path("M", x, y + 1, "V", y + 9, "M", end, y + 1, "V", y + 9)
     middle = path("M", x, y + 5, "H", end, kind="it-line it-dashed")
-    return [sides, middle, text(at, y + 22, label, "it-step", anchor)]
+    return [sides, middle, *([text(at, y + 22, label, "it-step", anchor)] * labelled)]

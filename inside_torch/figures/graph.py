@@ -6,7 +6,7 @@ import torch
 
 from .checks import checked, checked_dict
 from .drawing import arrow_down, arrow_head, box, figure, group, path, rect, text
-from .layout import code_width, layered
+from .layout import PHONE, code_width, layered
 
 MOST_NODES = 24  # more do not fit a page
 PILL, BOX, TAB = 24, 26, 19  # heights of a node, of a tensor, of a thing saved
@@ -28,11 +28,11 @@ class Card(NamedTuple):
         whole = {attribute for attribute, kind, _ in self.saved if kind == "tensor"}
         return [entry for entry in self.saved if entry[0].split("_sym_")[0] not in whole - {entry[0]}]
 
-    def drawn(self, centre, top) -> tuple:
-        """The shapes from the upper edge down, their width, and their lower edge."""
+    def drawn(self, centre, top, pad) -> tuple:
+        """The shapes from the upper edge down, their width, and their lower edge; `pad` px around a name."""
         shapes, widths, y = [], [code_width(note) for note in self.notes], top
         if self.name:
-            widths.append(code_width(self.name) + 26)
+            widths.append(code_width(self.name) + pad)
             shapes += box(centre, y, widths[-1], PILL, self.name, "it-pill", PILL / 2)
             y += PILL
         for note in self.notes:
@@ -49,7 +49,7 @@ class Card(NamedTuple):
             shapes += arrow_down(centre, y, y + 18)
             y += 18
         if self.tensor:
-            widths.append(code_width(self.tensor) + 16)
+            widths.append(code_width(self.tensor) + pad / 2 + 3)
             shapes += box(centre, y, widths[-1], BOX, self.tensor, "it-element", 6)
             y += BOX
         return shapes, max(widths), y
@@ -88,12 +88,20 @@ def backward_graph(
         known = named is tensor or named.grad_fn in nodes or f" = {label} (" in saved
         if not known and all(getattr(node, "variable", None) is not named for node in nodes):
             raise ValueError(f"the graph reaches no tensor {label!r}")
-    places, ways, width, height = layered([card.drawn(0, 0)[1:] for card in cards], edges, gap=40)
+    columns = ["node", "name", "saves", "leaf", "passes gradients to node"]
+    wide = _drawn(cards, edges, pad=26, beside=14)
+    narrow = _drawn(cards, edges, pad=8, beside=5) if wide[1] > PHONE else ()
+    return figure(*wide, title, desc, columns, rows, narrow)
+
+
+def _drawn(cards: list, edges: list, pad, beside) -> tuple:
+    """The cards, levels from top to bottom and `beside` px apart in a level, and the edges: shapes, width, height."""
+    sizes = [card.drawn(0, 0, pad)[1:] for card in cards]
+    places, ways, width, height = layered(sizes, edges, 40, beside)
     shapes = [s for (_, to), way in zip(edges, ways) for s in (path(*way), arrow_head(way[-2], places[to][1]))]
     for vertex, card in enumerate(cards):  # above the arrows
-        shapes += card.drawn(*places[vertex])[0]
-    columns = ["node", "name", "saves", "leaf", "passes gradients to node"]
-    return figure([group("it-1", *shapes)], width, height, title, desc, columns, rows)
+        shapes += card.drawn(*places[vertex], pad)[0]
+    return [group("it-1", *shapes)], width, height
 
 
 def checked_names(names) -> dict:

@@ -67,11 +67,12 @@ def stages(rows: list, left, apart, gap, pad) -> tuple:
     return boxes, down, columns, edges
 
 
-def layered(sizes: list, edges: list, gap) -> tuple:
-    """Vertices 0, 1, ... of these (width, height) in levels, `gap` apart, joined by the edges (from, to). Returns where
-    each vertex has the middle of its upper edge, level by level; the path of each edge as SVG commands and numbers, to
-    where an arrow's head begins; width and height. A level is as far below the first one as its longest way. An edge
-    that passes a level gets a vertex of its own there, so that nothing stands in its way."""
+def layered(sizes: list, edges: list, gap, beside) -> tuple:
+    """Vertices 0, 1, ... of these (width, height) in levels, `gap` apart, and in a level `beside` each other, joined by
+    the edges (from, to). Returns where each vertex has the middle of its upper edge, level by level; the path of each
+    edge as SVG commands and numbers, to where an arrow's head begins; width and height. A level is as far below the
+    first one as its longest way. An edge that passes a level gets a vertex of its own there, so that nothing stands in
+    its way."""
     levels, ways = _levels(len(sizes), edges)
     near = defaultdict(list)  # (vertex, is it above) -> (neighbour on the next level, edge), for each edge
     for edge, way in enumerate(ways):
@@ -80,7 +81,7 @@ def layered(sizes: list, edges: list, gap) -> tuple:
             near[below, False].append((above, edge))
     _uncross(levels, near)
     widths, heights = zip(*sizes, *[(6, 0)] * (sum(map(len, levels)) - len(sizes)))
-    centres = _centres(levels, near, widths)
+    centres = _centres(levels, near, widths, beside)
     places, bottoms, y = {}, {}, MARGIN
     for level in levels:
         high = max(heights[vertex] for vertex in level)
@@ -131,7 +132,7 @@ def _uncross(levels: list, near: dict) -> None:
             level.sort(key=lambda vertex: (means[vertex], first[vertex]))
 
 
-def _centres(levels: list, near: dict, widths: list) -> dict:
+def _centres(levels: list, near: dict, widths: list, apart) -> dict:
     """Horizontal centre of each vertex: under the middle of those above it, then over the middle of those below, as
     far as the widths allow."""
     centres = dict.fromkeys(range(len(widths)), 0.0)
@@ -139,6 +140,6 @@ def _centres(levels: list, near: dict, widths: list) -> dict:
         for level in reversed(levels) if upper else levels:
             beside = [[centres[other] for other, _ in near[vertex, upper]] for vertex in level]
             wanted = [fmean(places or [centres[vertex]]) for places, vertex in zip(beside, level)]
-            centres.update(zip(level, spread(wanted, [widths[vertex] for vertex in level], 14)))
+            centres.update(zip(level, spread(wanted, [widths[vertex] for vertex in level], apart)))
     left = min(centre - widths[vertex] / 2 for vertex, centre in centres.items())
     return {vertex: centre - left + MARGIN for vertex, centre in centres.items()}

@@ -73,8 +73,8 @@ def _answers(module: nn.Module, tensors: dict, modules: list) -> list:
 
 
 def _draw(rows: list) -> tuple:
-    left = MARGIN + max(code_width(name) for _, name, *_ in rows) + 12
-    widths = [max(WIDE, code_width(observer)) + 13 for observer in OBSERVERS]
+    left = MARGIN + max(code_width(name) for _, name, *_ in rows) + 10
+    widths = [max(WIDE, code_width(observer)) + 6 for observer in OBSERVERS]
     middles = [left + sum(widths[:i]) + width / 2 for i, width in enumerate(widths)]
     shapes = [text(x, MARGIN + 11, name, "it-value it-note", "middle") for x, name in zip(middles, OBSERVERS)]
     y, before = MARGIN + 4, ""

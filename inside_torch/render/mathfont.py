@@ -30,7 +30,8 @@ def font(shown: str) -> bytes:
     from fontTools import subset, ttLib  # 0.2 s that only a site with a new formula needs
 
     options = subset.Options(flavor="woff2", name_IDs=NAMES, hinting=False, layout_features=["ssty", "dtls", "flac"])
-    whole = ttLib.TTFont(io.BytesIO((files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf").read_bytes()))
+    source = (files("ziamath") / "fonts" / "STIXTwoMath-Regular.ttf").read_bytes()
+    whole = ttLib.TTFont(io.BytesIO(source), recalcTimestamp=False)  # the same bytes on every day
     chooser = subset.Subsetter(options)
     chooser.populate(text=shown)
     chooser.subset(whole)

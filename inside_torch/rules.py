@@ -153,7 +153,7 @@ def links(page: Page, build: Build) -> Found:
 def examples(page: Page, build: Build) -> Found:
     """An example that a page shows begins with its thesis in one plain line, and examples/README.md has its output."""
     folder = build.book.root / "examples"
-    listed = {found[1]: line for line, found in places(r'--8<-- "examples/(\w+\.py)', page.text)}
+    listed = {found[1]: line for line, found in places(r'--8<-- "examples/((?:toytorch/)?\w+\.py)', page.text)}
     printed = tables.sections((folder / "README.md").read_text(encoding="utf-8")) if listed else {}
     for name, line in listed.items():
         thesis = tables.thesis((folder / name).read_text(encoding="utf-8")) if (folder / name).exists() else "None."

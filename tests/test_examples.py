@@ -12,10 +12,11 @@ import pytest
 from conftest import ROOT
 
 from inside_torch.edition import Edition
+from inside_torch.render import tables
 from inside_torch.run.needs import needs
 from inside_torch.run.normal import without_notices
 
-EXAMPLES = sorted(path.name for path in (ROOT / "examples").glob("*.py"))
+EXAMPLES = tables.programs(ROOT)
 COMPILED = [name for name in EXAMPLES if needs((ROOT / "examples" / name).read_text()).compiler]
 READMES = [ROOT / "examples" / "README.md", ROOT / "README.md"]
 

@@ -22,11 +22,12 @@ def without_markers(source: str) -> str:
 def linked(readme: str) -> dict[str, list[str]]:
     """The table at the top of a README: each topic with the headings it links to."""
     rows = re.findall(r"^\| ([^|]+) \| (\[.*\)) \|$", readme, re.M)
-    return {topic: re.findall(r"\[(\w+)\]\(#\1py\)", links) for topic, links in rows}
+    found = {topic: re.findall(r"\[([\w/]+)\]\(#(\w+)py\)", links) for topic, links in rows}
+    return {topic: [name for name, to in links if to == name.replace("/", "")] for topic, links in found.items()}
 
 
 def test_every_example_has_a_topic_a_thesis_and_an_output():
-    assert {example.name for example in FOUND} == {path.name for path in (ROOT / "examples").glob("*.py")}
+    assert {example.name for example in FOUND} == set(tables.programs(ROOT))
     for example in FOUND:
         assert example.topic and example.printed, f"{example.name}: the README has no section for it under a topic"
         assert example.thesis.endswith(".") and len(example.thesis) <= 120, example.name
@@ -89,12 +90,14 @@ python examples/a.py
 def test_the_parts_of_a_readme(tmp_path: Path):
     assert tables.sections(SMALL) == {"a.py": ("One", "## not a heading\n"), "b.py": ("", "")}
     assert linked(SMALL) == {"One": ["a"]}
-    (tmp_path / "examples").mkdir()
+    (tmp_path / "examples" / "toytorch").mkdir(parents=True)
     (tmp_path / "examples" / "README.md").write_text(SMALL)
     (tmp_path / "examples" / "a.py").write_text('"""x_1 *is* <b>.\n\nMore.\n"""\n')
     (tmp_path / "examples" / "c.py").write_text("x = 1\n")
-    a, c = tables.examples({"t.md": '# A title\n\n```python title="examples/a.py"\n```\n'}, tmp_path)
+    (tmp_path / "examples" / "toytorch" / "b.py").write_text("x = 1\n")
+    a, c, b = tables.examples({"t.md": '# A title\n\n```python title="examples/a.py"\n```\n'}, tmp_path)
     assert a == tables.Example("a.py", "One", "x_1 *is* <b>.", "## not a heading\n", (("A title", "t.md"),))
     assert c == tables.Example("c.py", "", "", "", ())
+    assert b == tables.Example("toytorch/b.py", "", "", "", ())
     text = tables.markdown([a, c], "reference")
     assert r"x\_1 \*is\* &lt;b&gt;. Shown in [A title](../t.md)." in text and "## More" in text

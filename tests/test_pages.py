@@ -7,6 +7,7 @@ import re
 import pytest
 from conftest import BOOK, ROOT, build
 
+from inside_torch.render import tables
 from inside_torch.rules import broken
 
 
@@ -20,4 +21,4 @@ def test_a_page_keeps_the_rules(src):
 
 def test_every_example_is_shown_by_a_page():
     shown = set(re.findall(r'--8<-- "(examples/[^":]+)', "".join(page.text for page in BOOK.pages)))
-    assert {f"examples/{path.name}" for path in (ROOT / "examples").glob("*.py")} <= shown
+    assert {f"examples/{name}" for name in tables.programs(ROOT)} <= shown

@@ -111,6 +111,13 @@ CASES = [
         3,
         "shows lost.py, whose output is not in examples/",
     ),
+    (
+        rules.examples,
+        "x",
+        MINE + '--8<-- "examples/toytorch/lost.py"',
+        3,
+        "shows toytorch/lost.py, whose output is not",
+    ),
     (rules.examples, "x", MINE + '--8<-- "examples/good.py"', 0, ""),
     (
         rules.approved,

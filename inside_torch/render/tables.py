@@ -69,10 +69,17 @@ def shown_by(name: str, texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
     return tuple((title(text), src) for src, text in sorted(texts.items()) if listing in text)
 
 
+def programs(root: Path = ROOT) -> list[str]:
+    """The names of all examples below examples/, those of the reader's own torch last."""
+    folder = root / "examples"
+    files = [path for mask in ("*.py", "toytorch/*.py") for path in sorted(folder.glob(mask))]
+    return [path.relative_to(folder).as_posix() for path in files]
+
+
 def examples(texts: dict[str, str], root: Path = ROOT) -> list[Example]:
     """Every example, in the order of the README; those it does not explain come last, without a topic."""
     known = sections((root / "examples" / "README.md").read_text(encoding="utf-8"))
-    there = {path.name: path for path in sorted((root / "examples").glob("*.py"))}
+    there = {name: root / "examples" / name for name in programs(root)}
     found = []
     for name in (name for name in dict.fromkeys([*known, *there]) if name in there):
         topic, printed = known.get(name, ("", ""))

@@ -1,0 +1,22 @@
+# says: given up where there is no `dispatch`
+"""Needs a dispatch section."""
+
+HOW = {
+    "CPU": "own",
+    "CompositeExplicitAutograd": "explicit",
+    "CompositeExplicitAutogradNonFunctional": "explicit",
+    "CompositeImplicitAutograd": "composite",
+}
+
+
+def find_the_code(entry, delegate):
+    if delegate:
+        return find_the_code(delegate, None)
+    kernels = {}
+    for keys, kernel in entry.get("dispatch", {}).items():
+        kernels |= dict.fromkeys(keys.split(", "), kernel)
+    for key, how in HOW.items():
+        if key in kernels:
+            how = "structured" if entry.get("structured") else how
+            return [how, f"Register{key}", kernels[key]]
+    return ["none", "", ""]

@@ -1,0 +1,27 @@
+# says: taken the two explicit keys for one
+"""Puts both explicit keys into one file."""
+
+HOW = {
+    "CPU": "own",
+    "CompositeExplicitAutograd": "explicit",
+    "CompositeExplicitAutogradNonFunctional": "explicit",
+    "CompositeImplicitAutograd": "composite",
+}
+
+
+def find_the_code(entry, delegate):
+    if delegate:
+        return find_the_code(delegate, None)
+    kernels = {}
+    for keys, kernel in entry.get("dispatch", {}).items():
+        kernels |= dict.fromkeys(keys.split(", "), kernel)
+    if "dispatch" not in entry:
+        name, _, arguments = entry["func"].partition("(")
+        out = "!" in arguments.partition(" -> ")[0].partition("*, ")[2]
+        kernel = name.partition(".")[0] + "_out" * out
+        kernels["CompositeImplicitAutograd"] = kernel
+    for key, how in HOW.items():
+        if key in kernels:
+            how = "structured" if entry.get("structured") else how
+            return [how, "Register" + key.removesuffix("NonFunctional"), kernels[key]]
+    return ["none", "", ""]

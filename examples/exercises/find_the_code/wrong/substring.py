@@ -1,0 +1,28 @@
+# says: looked for CPU anywhere in the name
+"""Takes every key with CPU in its name."""
+
+HOW = {
+    "CPU": "own",
+    "CompositeExplicitAutograd": "explicit",
+    "CompositeExplicitAutogradNonFunctional": "explicit",
+    "CompositeImplicitAutograd": "composite",
+}
+
+
+def find_the_code(entry, delegate):
+    if delegate:
+        return find_the_code(delegate, None)
+    kernels = {}
+    for keys, kernel in entry.get("dispatch", {}).items():
+        for key in keys.split(", "):
+            kernels.setdefault("CPU" if "CPU" in key else key, kernel)
+    if "dispatch" not in entry:
+        name, _, arguments = entry["func"].partition("(")
+        out = "!" in arguments.partition(" -> ")[0].partition("*, ")[2]
+        kernel = name.partition(".")[0] + "_out" * out
+        kernels["CompositeImplicitAutograd"] = kernel
+    for key, how in HOW.items():
+        if key in kernels:
+            how = "structured" if entry.get("structured") else how
+            return [how, f"Register{key}", kernels[key]]
+    return ["none", "", ""]

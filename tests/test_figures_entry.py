@@ -1,0 +1,88 @@
+"""What the figure of an operator's entry promises: the yaml files, torchgen and the dispatcher agree, or it raises."""
+
+import re
+from pathlib import Path
+
+import pytest
+import torch
+from test_figures import HOSTILE, SVG, rows_of
+from torchgen import dest
+
+from inside_torch.figures import entry, yaml_path
+from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
+from inside_torch.render.figures import checked_figure
+
+HEADERS = Path(torch.__file__).parent / "include" / "ATen" / "ops"
+
+
+@pytest.fixture(scope="module")
+def drawn() -> str:
+    return yaml_path("addmm", title=HOSTILE)
+
+
+def test_the_files_are_those_that_the_dispatcher_remembers(drawn):
+    table = torch._C._dispatch_dump_table("aten::addmm")
+    heads = [head for head, _, _ in rows_of(drawn)]
+    for i, key in ((1, "AutogradCPU"), (4, "CPU")):
+        assert heads[i] == re.search(rf"^{key}: registered at \S*?(\w+\.cpp):", table, re.M)[1]
+        assert heads[i + 1] == key
+
+
+def test_the_functions_written_by_hand_are_those_that_the_headers_declare(drawn):
+    *_, (head, said, _) = rows_of(drawn)
+    meta, impl = re.findall(r"structured_\w+(?=::)", said)
+    assert head == "written by hand"
+    assert f"struct TORCH_API {meta} " in (HEADERS / "addmm_meta.h").read_text(encoding="utf-8")
+    assert f"struct TORCH_API {impl} " in (HEADERS / "addmm_native.h").read_text(encoding="utf-8")
+    *_, (_, plain, _) = rows_of(yaml_path("relu", title="t"))
+    declared = (HEADERS / "relu_native.h").read_text(encoding="utf-8")
+    assert plain == "at::native::relu" and "TORCH_API at::Tensor relu(const" in declared
+
+
+def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
+    svg = checked_figure(drawn)
+    narrow = svg.find(SVG + "svg")
+    svg.remove(narrow)
+    for one, width in ((svg, WIDE), (narrow, PHONE)):
+        assert sum("it-dashed" in box.get("class") for box in one.iter(SVG + "rect")) == 2
+        notes = [found.text for found in one.iter(SVG + "text") if "it-note" in found.get("class")]
+        assert notes.count("fills") == 2 and {"calls", "calls again", entry.LEGEND} < set(notes)
+        said = [found for found in one.iter(SVG + "text") if found.get("text-anchor") == "middle"]
+        ends = [float(found.get("x")) + code_width(found.text, READ) / 2 for found in said]
+        assert max(ends) < width and float(one.get("width")) <= width
+
+
+def test_an_operator_with_an_overload_is_drawn_and_the_bytes_are_the_same_again(drawn):
+    said = str(rows_of(yaml_path("max.dim", title="t")))
+    (meta,) = re.findall(r"structured_\w+(?=::meta)", said)
+    assert f"struct TORCH_API {meta} " in (HEADERS / "max_meta.h").read_text(encoding="utf-8")
+    assert "VariableType::max_dim" in said
+    assert yaml_path("addmm", title=HOSTILE) == drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "error", "says"),
+    [
+        (3, TypeError, "must be a str"),
+        ("nonsense", ValueError, "no entry in native_functions.yaml"),
+        ("ones", ValueError, "no entry in derivatives.yaml"),
+        ("linear", ValueError, "names no kernel for the CPU"),
+        ("sum", ValueError, "names no kernel for the CPU"),
+        ("mul.Tensor", ValueError, "px wide"),
+    ],
+)
+def test_what_cannot_be_drawn_raises(name, error, says):
+    with pytest.raises(error, match=says):
+        yaml_path(name, title="t")
+
+
+def test_it_raises_when_the_dispatcher_has_another_kernel(monkeypatch):
+    monkeypatch.setattr(entry, "registered", lambda name: {"AutogradCPU": "VariableType_0.cpp", "CPU": "mine.py"})
+    with pytest.raises(ValueError, match=r"the dispatcher has mine\.py for CPU"):
+        yaml_path("addmm", title="t")
+
+
+def test_it_raises_when_the_header_declares_something_else(monkeypatch):
+    monkeypatch.setattr(dest, "compute_native_function_declaration", lambda *given: ["struct nothing"])
+    with pytest.raises(ValueError, match="does not declare"):
+        yaml_path("addmm", title="t")

@@ -1,0 +1,96 @@
+"""The figure of a custom operator: which of its functions each use of it calls, counted while the use runs."""
+
+from collections.abc import Callable
+from functools import wraps
+
+import torch
+
+from .checks import checked
+from .drawing import figure, group, rect, text
+from .layout import MARGIN, NARROW, ROOM, code_width
+
+PIECES = ("kernel", "fake", "setup", "backward", "vmap")
+HIGH, TEXT, GAP = 28, 13, 10  # of a cell, size of the text, between two columns
+
+
+def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> str:
+    """A row for each of six uses of an operator of one tensor, a column for each of its five functions, and in a cell
+    how often the use called the function.
+
+    `pieces` has the functions: kernel, fake, setup, backward and vmap. They are registered as the custom operator
+    `name`, each inside a counter, and the uses run on `x`, one after another. Raises TypeError for what is no function
+    and no tensor, ValueError for other pieces, for one that no use calls, for a second call of the compiled operator
+    that calls more than the kernel, and for a name that does not fit; RuntimeError for a name that is taken."""
+    if tuple(checked(pieces, dict, "pieces")) != PIECES:
+        raise ValueError(f"the pieces are {', '.join(PIECES)}, got {', '.join(map(str, pieces))}")
+    for piece, one in pieces.items():
+        checked(one, Callable, piece)
+    called: list[str] = []
+    uses, rows = _uses(name, _registered(name, pieces, called), checked(x, torch.Tensor, "x").detach()), []
+    for use, run in uses.items():
+        called.clear()
+        run()
+        rows.append([use, *(called.count(piece) for piece in PIECES)])
+    if unused := [piece for i, piece in enumerate(PIECES, 1) if not any(row[i] for row in rows)]:
+        raise ValueError(f"no use calls {', '.join(unused)}")
+    if any(rows[4][2:]):
+        raise ValueError(f"the second call of the compiled operator is drawn with its kernel alone, and got {rows[4]}")
+    said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n)}." for use, *counts in rows]
+    drawn = [_draw(rows, wide) for wide in (True, False)]
+    if drawn[0][1] > ROOM + 2 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
+        raise ValueError(f"the name is too long: {name}")
+    return figure(*drawn[0], title, "Calls of each function. " + " ".join(said), ["use", *PIECES], rows, drawn[1])
+
+
+def _registered(name: str, pieces: dict, called: list) -> torch.library.CustomOpDef:
+    """The custom operator of the pieces; each notes its own name in `called`."""
+    if name in torch._C._dispatch_get_all_op_names():
+        raise RuntimeError(f"there is an operator {name} already")
+
+    def counted(piece):
+        @wraps(pieces[piece])
+        def function(*args, **kwargs):
+            called.append(piece)
+            return pieces[piece](*args, **kwargs)
+
+        return function
+
+    operator = torch.library.custom_op(name, counted("kernel"), mutates_args=(), schema="(Tensor x) -> Tensor")
+    operator.register_fake(counted("fake"))
+    operator.register_autograd(counted("backward"), setup_context=counted("setup"))
+    operator.register_vmap(counted("vmap"))
+    return operator
+
+
+def _uses(name: str, operator, x: torch.Tensor) -> dict:
+    """What is drawn of each use, and how it runs."""
+    said, w, kept = name.split("::")[1], x.clone().requires_grad_(), []
+    compiled = torch.compile(operator, backend="aot_eager")
+    return {
+        f"{said}(x)": lambda: operator(x),
+        f"{said}(w), w requires grad": lambda: kept.append(operator(w).sum()),
+        "backward()": lambda: kept.pop().backward(),
+        "compiled(w), first call": lambda: compiled(w),
+        "compiled(w), second call": lambda: compiled(w),
+        f"vmap({said})(x)": lambda: torch.func.vmap(operator)(x),
+    }
+
+
+def _draw(rows: list, wide: bool) -> tuple:
+    """The shapes, their width and height; on a phone the name of a use stands above its row."""
+    widths = [max(78 if wide else 40, code_width(piece, TEXT) + 6) for piece in PIECES]
+    labels = max(code_width(row[0], TEXT) for row in rows)
+    left = MARGIN + (labels + 16 if wide else 0)
+    starts = [left + sum(widths[:i]) + GAP * i for i in range(len(PIECES))]
+    middles = [x + width / 2 for x, width in zip(starts, widths)]
+    shapes = [text(x, MARGIN + 13, piece, "it-name", "middle") for x, piece in zip(middles, PIECES)]
+    y = MARGIN + 24
+    for use, *counts in rows:
+        shapes.append(text(MARGIN, y + (17 if wide else 13), use, "it-value"))
+        y += 0 if wide else 20
+        for x, middle, width, count in zip(starts, middles, widths, counts):
+            shapes.append(rect(x, y, width, HIGH - 4, "it-element" if count else "it-edge", 3))
+            shapes.append(text(middle, y + 17, str(count) if count else "\u2013", "it-value", "middle"))
+        y += HIGH + (2 if wide else 8)
+    right = max(starts[-1] + widths[-1], 0 if wide else MARGIN + labels)
+    return [group("it-1 it-large", *shapes)], right + MARGIN, y + MARGIN

@@ -1,0 +1,66 @@
+"""What the figure of a custom operator's functions promises: what the operator itself calls."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+
+from inside_torch.figures import operator_uses
+from inside_torch.render.figures import checked_figure, figure_html, layouts
+
+
+def pieces(name: str) -> dict:
+    def save(ctx, inputs, output):
+        ctx.save_for_backward(output)
+
+    return {
+        "kernel": lambda x: x.clamp(min=0),
+        "fake": lambda x: torch.empty_like(x),
+        "setup": save,
+        "backward": lambda ctx, grad: grad * (ctx.saved_tensors[0] > 0),
+        "vmap": lambda info, in_dims, x: (getattr(torch.ops.drawn, name)(x), in_dims[0]),
+    }
+
+
+def test_each_use_calls_what_the_figure_says():
+    rows = rows_of(operator_uses("drawn::relu", pieces("relu"), torch.ones(4, 2), title="t"))
+    called = {use: [bool(count) for count in counts] for use, *counts in rows}
+    assert called == {
+        "relu(x)": [True, False, False, False, False],
+        "relu(w), w requires grad": [True, False, True, False, False],
+        "backward()": [False, False, False, True, False],
+        "compiled(w), first call": [True, True, True, True, False],
+        "compiled(w), second call": [True, False, False, False, False],
+        "vmap(relu)(x)": [True, False, False, False, True],
+    }
+    assert rows[0][1] == rows[5][1] == 1, "one call of the kernel"
+
+
+def test_it_is_plain_and_fits_a_phone():
+    svg = operator_uses("drawn::plain", pieces("plain"), torch.ones(4, 2), title="t")
+    for element in ElementTree.fromstring(svg).iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    wide, narrow = layouts(checked_figure(svg))
+    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
+    figure_html(checked_figure(svg), "")
+
+
+def test_what_disagrees_with_the_figure_raises():
+    x = torch.ones(4, 2)
+    with pytest.raises(ValueError, match="the pieces are kernel, fake, setup, backward, vmap, got kernel"):
+        operator_uses("drawn::few", {"kernel": torch.relu}, x, title="t")
+    with pytest.raises(TypeError, match=r"fake must be a .*Callable, got int"):
+        operator_uses("drawn::number", pieces("number") | {"fake": 3}, x, title="t")
+    with pytest.raises(TypeError, match=r"x must be a torch\.Tensor, got int"):
+        operator_uses("drawn::int", pieces("int"), 3, title="t")
+    with pytest.raises(ValueError, match="the name is too long"):
+        operator_uses("drawn::" + "a" * 40, pieces("a" * 40), x, title="t")
+    operator_uses("drawn::twice", pieces("twice"), x, title="t")
+    with pytest.raises(RuntimeError, match="an operator drawn::twice already"):
+        operator_uses("drawn::twice", pieces("twice"), x, title="t")

@@ -1,0 +1,72 @@
+"""What the figure of the extension points of a call promises: what each of them is given by the same call."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from inside_torch.figures import extension_points
+from inside_torch.render.figures import checked_figure, figure_html, layouts
+
+
+class Below(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+def drawn(f=torch.relu, backward="threshold_backward") -> str:
+    return extension_points(f, torch.tensor([-2.0, 3.0]), backward, title="t")
+
+
+def test_forward_passes_all_points_and_backward_those_of_autograd_and_below():
+    rows = rows_of(drawn())
+    assert [row[0] for row in rows] == [
+        *("TorchFunctionMode", "__torch_function__", "Library AutogradCPU"),
+        *("TorchDispatchMode", "__torch_dispatch__", "Library CPU", "saved_tensors_hooks"),
+    ]
+    assert [row[1] for row in rows] == [*["relu"] * 6, "pack"]
+    assert [row[2] for row in rows] == ["", "", *["threshold_backward"] * 4, "unpack"]
+
+
+def test_a_dispatch_mode_alone_sees_the_same():
+    x = torch.tensor([-2.0, 3.0], requires_grad=True)
+    with Below() as mode:
+        mode.seen = []
+        torch.sigmoid(x).sum().backward()
+    rows = rows_of(drawn(torch.sigmoid, "sigmoid_backward"))
+    assert {rows[3][1], rows[3][2]} <= set(mode.seen)
+
+
+def test_nothing_stays_registered():
+    drawn()
+    x = torch.tensor([-2.0], requires_grad=True)
+    y = x.relu()
+    assert y.item() == 0 and y.grad_fn.name() == "ReluBackward0"
+    assert "figures" not in torch._C._dispatch_dump("aten::relu")
+
+
+def test_it_is_plain_stable_and_fits_a_phone():
+    svg = drawn()
+    assert svg == drawn()
+    for element in ElementTree.fromstring(svg).iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    classes = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert classes <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    wide, narrow = layouts(checked_figure(svg))
+    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
+    figure_html(checked_figure(svg), "")
+
+
+def test_what_disagrees_with_the_figure_raises():
+    with pytest.raises(TypeError, match=r"x must be a torch\.Tensor, got int"):
+        extension_points(torch.relu, 3, "threshold_backward", title="t")
+    with pytest.raises(ValueError, match="and neg passes"):  # its node saves nothing
+        drawn(torch.neg, "sign")
+    with pytest.raises(ValueError, match="backward passes"):
+        drawn(torch.sigmoid, "threshold_backward")

@@ -16,11 +16,7 @@ CHAPTER = BOOK.page("tensor.md").text + BOOK.page("tensor-types.md").text
 
 OMITTED = {
     # layouts
-    "sparse_csc": "CSR by columns: nothing new to see",
-    "sparse_bsr": "CSR with blocks for elements",
-    "sparse_bsc": "the same by columns",
-    "jagged": "nested tensors need a page of their own",
-    "_mkldnn": "private, and creating some of them crashes the process",
+    **dict.fromkeys("sparse_csc sparse_bsr sparse_bsc jagged _mkldnn".split(), "a page of its own: tensor kinds"),
     # memory formats
     "channels_last_3d": "channels_last with one dimension more",
     "preserve_format": "a request to a call, not a format of a tensor",

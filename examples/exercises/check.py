@@ -136,8 +136,8 @@ def explained(error: BaseException, path: Path) -> str:
         return f"wrong: {path.name} ends the program, so there is nothing left to check"
     if isinstance(error, ModuleNotFoundError) and own and "torch" not in sys.modules:
         return (
-            f"wrong: the file imports `{error.name}`. This exercise is arithmetic that torch does for you every day, "
-            "and the point is to do it once by hand: Python's standard library is all there is here."
+            f"wrong: the file imports `{error.name}`. In this exercise you do by hand what torch does for you every "
+            "day, so the file may import Python's standard library and nothing else."
         )
     if own:
         return f"wrong: line {own[-1].lineno} of {path.name} raised an error\n    {own[-1].line}\n{said}"

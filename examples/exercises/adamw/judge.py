@@ -40,8 +40,8 @@ def check_zero_grad(make, optimizer, params):
     again = make(params, **SETTINGS)
     if left_over(again, params) is None and left_over(again, params) is None:
         said += (
-            " With a list of parameters it is. The check gave a generator, as model.parameters() is: the first loop "
-            "over it used it up, and later loops see nothing. Keep list(params)."
+            " With a list of parameters it is None. But the check passes a generator, like model.parameters(). Your "
+            "first loop over the generator used it up, and later loops see nothing. Keep list(params)."
         )
     raise Wrong(said)
 
@@ -121,38 +121,39 @@ class Rival:
 
 
 IDEAS = {
-    "l2": "You may have thought of AdamW as Adam with L2 regularization. The decay went into the gradient, and with "
-    "it into both running means, so where gradients are large the decay is divided by them. AdamW shrinks the "
-    "weight itself, apart from the means.",
+    "l2": "You may have thought of AdamW as Adam with L2 regularization. The decay went into the gradient, and so "
+    "into both running means. There it is scaled like the gradient, so a weight with large gradients hardly "
+    "decays. AdamW shrinks the weight itself, apart from the means.",
     "none": "You may have left out the decay: weight_decay is not used.",
-    "full": "You may have thought that the decay does not depend on lr. The weights shrink by weight_decay here. In "
-    "torch they shrink by lr * weight_decay, so a schedule of lr also slows the decay.",
+    "full": "You may have thought that the decay does not depend on lr. The weights shrink by weight_decay in your "
+    "update. In torch they shrink by lr * weight_decay, so a smaller lr means less decay.",
     "after": "You may have moved the weight before you decayed it. The decay came after the change, so it shrinks "
-    "the change too. First the weight decays, then it moves.",
-    "raw": "You may have thought that the running means need no correction. The running means are used as they are "
-    "here. They start at zero, and in step t they hold only 1 - beta ** t of what a mean holds; divide by "
-    "that.",
-    "count": "You may have kept one counter for all parameters. They share one step number here, but b got its first "
-    "gradient in step 2, and its means are as young as those of a were in step 1. Each parameter counts its "
+    "the change too. First decay the weight, then move it.",
+    "raw": "You may have thought that the running means need no correction. The running means are used as they are, "
+    "but they start at 0. After t steps, the shares of the gradients in a mean add up to 1 - beta ** t only, "
+    "so divide by that.",
+    "count": "You may have kept one counter for all parameters. All parameters share one step number in your "
+    "update. But b got its first gradient in step 2, so for b this is step 1. Each parameter counts its "
     "own steps.",
-    "inside": "You may have put eps inside the root: eps is added below the root here. It belongs outside, where it "
-    "bounds the divisor for tiny gradients by eps itself rather than by its root.",
-    "early": "You may have added eps before the second mean was corrected, so the correction enlarges it too. First "
-    "correct, then take the root, then add eps.",
-    "zeros": "You may have taken None for a gradient of zero. A parameter without a gradient was changed as if its "
-    "gradient were zero: it decays, and its means move. None means that no backward reached it, and torch "
-    "leaves such a parameter alone.",
-    "betas": "You may have mixed up the two betas. The two betas are exchanged here: the first belongs to the mean "
-    "of the gradients, the second to the mean of their squares.",
-    "sum": "You may have added the whole gradient to the first mean. Its share is 1 - beta1.",
-    "abs": "You may have averaged absolute values. The second mean is one of squares, and its root is taken.",
+    "inside": "You may have added eps before taking the root. torch takes the root first and then adds eps, so the "
+    "divisor is never smaller than eps.",
+    "early": "You may have added eps before the second mean was corrected, so the correction enlarges eps too. "
+    "First correct, then take the root, then add eps.",
+    "zeros": "You may have treated None as a gradient of zero. A parameter without a gradient was changed as if its "
+    "gradient were zero. None means that no backward reached the parameter, and torch leaves such a "
+    "parameter alone.",
+    "betas": "You may have mixed up the two betas. The two betas are exchanged in your update: the first belongs to "
+    "the mean of the gradients, the second to the mean of their squares.",
+    "sum": "You may have added the whole gradient to the first mean. The gradient's share in the mean is 1 - beta1.",
+    "abs": "You may have averaged absolute values. The second mean is a mean of squares, and its root is taken at "
+    "the end.",
 }
 
 
 def refused(name):
     return Wrong(
-        f"`{name}` of torch does the work here. That is what the result is compared with; write the update with "
-        "operations on tensors."
+        f"`{name}` of torch's own optimizer does the work. The check compares with that optimizer, so write the "
+        "update yourself, with operations on tensors."
     )
 
 

@@ -72,25 +72,25 @@ def rule(fits=stretched, size=other, left=False, unless=lambda a, b: False):
 SHAPES = {
     "You may have compared the shapes from their first dimension. torch begins at the last one, and missing "
     "dimensions are added in front.": rule(left=True),
-    "You may have taken the larger size: the larger of the two sizes is right for sizes from 1 on. But a 1 repeats "
-    "to any size, also to none at all: 0 and 1 give 0.": rule(size=max),
-    "You may have thought that a size of 0 never fits. It equals another 0, and a 1 becomes it.": rule(
+    "You may have chosen the larger size. But the larger of the two sizes is right only while no size is 0. A 1 "
+    "becomes whatever the other size is: 0 and 1 give 0.": rule(size=max),
+    "You may have thought that a size of 0 never fits. A 0 fits another 0, and a 1 becomes 0.": rule(
         unless=lambda a, b: 0 in a + b
     ),
-    "You may have thought that a size of 0 fits everything. Only a 1 repeats; 0 and 3 differ.": rule(
+    "You may have thought that a size of 0 fits everything. Only a 1 fits every size, so 0 and 3 do not fit.": rule(
         fits=lambda m, n: stretched(m, n) or 0 in (m, n), size=min
     ),
-    "You may have thought that 2 repeats to 4. A multiple was let through here, but only a size of 1 repeats: which "
-    "of two rows would belong to the third?": rule(
+    "You may have thought that a size of 2 repeats to 4. A multiple was let through, but only a size of 1 "
+    "repeats.": rule(
         fits=lambda m, n: (0 not in (m, n) and (m % n == 0 or n % m == 0)) or m == n or 1 in (m, n),
         size=lambda m, n: 0 if 0 in (m, n) else max(m, n),
     ),
-    "You may have thought that both shapes need the same length. Shapes of different lengths were refused here; the "
-    "shorter one is filled up with ones in front.": rule(unless=lambda a, b: len(a) != len(b)),
-    "You may have thought that one shape has to fit the other. Only the second shape was stretched to the first "
-    "here. Both may be: (3, 1) and (1, 4) give (3, 4).": rule(fits=lambda m, n: n in (1, m), size=lambda m, n: m),
-    "You may have thought of expand, which stretches one shape to another. Both may be stretched: (3, 1) and (1, 4) "
-    "give (3, 4).": rule(fits=lambda m, n: m in (1, n), size=lambda m, n: n),
+    "You may have thought that both shapes need the same length. Shapes of different lengths were refused, but "
+    "torch fills up the shorter one with ones in front.": rule(unless=lambda a, b: len(a) != len(b)),
+    "You may have thought that the second shape has to fit the first. Only the second shape was stretched, but "
+    "torch stretches both: (3, 1) and (1, 4) give (3, 4).": rule(fits=lambda m, n: n in (1, m), size=lambda m, n: m),
+    "You may have thought of expand, which stretches one shape to another. Addition stretches both: (3, 1) and (1, "
+    "4) give (3, 4).": rule(fits=lambda m, n: m in (1, n), size=lambda m, n: n),
 }
 
 
@@ -109,15 +109,16 @@ def worded(number=lambda d, pairs, a, b: d, first=False, swap=False):
 
 
 MESSAGES = {
-    "You may have gone through the dimensions from the front. Two of them clash, and this names the first. torch "
-    "compares from the end and stops at the last one that clashes.": worded(first=True),
-    "You may have counted before the ones were added. The dimension is counted in the shorter shape here; torch "
-    "counts in the result.": worded(number=lambda d, pairs, a, b: d - len(pairs) + min(len(a), len(b))),
+    "You may have gone through the dimensions from the front. Two of them do not fit, and your message names the "
+    "first. torch begins at the last dimension, so it stops at the later of the two.": worded(first=True),
+    "You may have counted before the ones were added. Your dimension is counted in the shorter shape; torch counts "
+    "it from the front of the result.": worded(number=lambda d, pairs, a, b: d - len(pairs) + min(len(a), len(b))),
     "You may have counted from the end, where the comparison begins. torch counts the dimension from the front of "
     "the result.": worded(number=lambda d, pairs, a, b: len(pairs) - 1 - d),
     "You may have counted from the end, with a negative number. torch counts the dimension from the front of the "
     "result.": worded(number=lambda d, pairs, a, b: d - len(pairs)),
-    "You may have exchanged the two sizes: a is the first shape, b the second.": worded(swap=True),
+    "You may have exchanged the two sizes. In the message, tensor a has the first shape and tensor b the "
+    "second.": worded(swap=True),
 }
 
 
@@ -142,17 +143,19 @@ def proven(a, result):
 
 
 SUMS = {
-    "You may have forgotten the dimensions that x does not have: those added in front are missing. x was repeated "
-    "along them too, and every use sends a gradient back.": lambda a, result: grown(a, result, front=False),
-    "You may have forgotten the dimensions that grew from 1: only those added in front are there.": lambda a, result: (
-        grown(a, result, ones=False)
+    "You may have forgotten the dimensions that x does not have. In your answer, those added in front are missing. "
+    "x was repeated along them too, and each use of an element sends back a gradient.": lambda a, result: grown(
+        a, result, front=False
     ),
-    "You may have used the numbers that the dimensions have in x. They are counted in x here, but the gradient that "
-    "arrives has the shape of the result, where they come later by as many as were added in front.": lambda a, result: (
-        grown(a, result, shift=False)
+    "You may have forgotten the dimensions that grew from 1. Your answer has only those that were added "
+    "in front.": lambda a, result: grown(a, result, ones=False),
+    "You may have numbered the dimensions as in x. Yours are counted in x, but the gradient that arrives has the "
+    "shape of the result. There each dimension of x has a higher number, by as many dimensions as were added in "
+    "front.": lambda a, result: grown(a, result, shift=False),
+    "You may have listed the dimensions that did not grow. Along those, every element has a gradient of its own. "
+    "Sum over the dimensions along which one element was used many times.": lambda a, result: grown(
+        a, result, front=False, kept=True
     ),
-    "You may have listed the dimensions that did not grow. Along those every element has a gradient of its own; sum "
-    "where one element was used many times.": lambda a, result: grown(a, result, front=False, kept=True),
 }
 
 
@@ -181,7 +184,7 @@ def check(work):
         refusing(work.broadcast),
         refusing(torchs),
         SHAPES,
-        "From the last dimension on: equal sizes stay, a 1 takes the other size, anything else does not fit.",
+        "From the last dimension on: equal sizes stay, a 1 becomes the other size, anything else does not fit.",
     )
     clashes = [case for case in cases if isinstance(torchs(*case), str)]
     compare(
@@ -190,7 +193,8 @@ def check(work):
         messaging(work.broadcast),
         torchs,
         MESSAGES,
-        "It refuses where torch does, but in other words. Compare with the message in the docstring.",
+        "Your function refuses where torch does, but in other words. Compare your message with the one in the "
+        "docstring.",
     )
     results = [(a, torchs(*case)) for case in cases for a in case]
     results = [(a, result) for a, result in results if not isinstance(result, str) and 1 not in result]

@@ -71,7 +71,10 @@ def check_bytes(pack, name, held):
     kept = pack(t)
     del t
     if name == SMALLEST and not original.expired():
-        raise Wrong(f"{name} was kept as it is. It is the smallest that is to be compressed: 64 elements or more.")
+        raise Wrong(
+            f"{name} was kept as it is. Compression begins at 64 elements, so this tensor is the smallest "
+            "that is to be compressed."
+        )
     if not original.expired():
         raise Wrong(
             f"the original of {name}, {size} bytes, is still alive after pack has returned and the caller has let "
@@ -80,10 +83,14 @@ def check_bytes(pack, name, held):
         )
     if (packed := bytes_in(kept)) > allowed:
         half = packed < 2 * allowed and packed >= size // 2
-        idea = "You may have used float16. Two bytes an element are half of float32, not a quarter. " if half else ""
+        idea = (
+            "You may have used float16 or bfloat16. Two bytes an element are half of float32, not a quarter. "
+            if half
+            else ""
+        )
         raise Wrong(
-            f"{name}: packed, {size} bytes became {packed}, but one byte an element and 8 a row are {allowed}. {idea}"
-            "A small tensor that is a view of a large one counts as the large one."
+            f"{name}: pack made {packed} bytes of {size}. Allowed are {allowed}, one byte for each element and 8 for "
+            f"each row. {idea}A view counts with its whole storage."
         )
     return kept
 
@@ -98,8 +105,8 @@ def check_values(name, before, after):
         )
     if after.isnan().any():
         raise Wrong(
-            f"{name}: NaN came back. You may have divided by 0: in a row of zeros the largest magnitude is 0, and 0 "
-            "/ 0 is NaN; choose another divisor there."
+            f"{name}: NaN came back. You may have divided by 0. In a row of zeros the largest magnitude is 0, and 0 "
+            "/ 0 is NaN. Choose another divisor there."
         )
     limit = before.abs().amax(-1, keepdim=True).double() / 127
     error = (after.double() - before.double()).abs()
@@ -110,20 +117,20 @@ def check_values(name, before, after):
         idea = ""
         if before[at] * after[at] < 0:
             idea = (
-                "You may have rounded to 128: the sign has turned, because 128 wraps around to -128 in int8. A scale "
-                "that was itself rounded down, as in bfloat16, makes the largest element a step too large; clamp the "
-                "steps."
+                "You may have rounded to 128. The sign has turned, because 128 wraps around to -128 in int8. In "
+                "bfloat16 the scale itself may be rounded down, and then the largest element comes to more than 127 "
+                "steps. Clamp the steps."
             )
         elif before.dim() > 2 and (error <= before.abs().flatten(1).amax(1)[:, None, None].double() / 127).all():
             idea = (
-                "You may have taken rows for indices of the first dimension. One scale for each index of the first "
+                "You may have counted rows along the first dimension. One scale for each index of the first "
                 "dimension is too few: a row lies along the last dimension, so a tensor of shape (4, 5, 16) has 20 "
                 "rows."
             )
         elif (error <= largest).all() and before.dim() > 1:
             idea = (
-                "You may have used one scale. One scale for the whole tensor lets its largest row decide the steps "
-                "of all others; each row needs its own."
+                "You may have computed a single scale. One scale for the whole tensor lets its largest row decide "
+                "the steps of all other rows. Compute a scale for each row."
             )
         raise Wrong(
             f"{name}: the element {at} was {before[at]:.6g} and came back as {after[at]:.6g}, but a 127th of its "
@@ -132,14 +139,14 @@ def check_values(name, before, after):
     if (after[before == 0] != 0).any():
         raise Wrong(
             f"{name}: a 0 came back as another number. You may have started the steps at the smallest number. The "
-            "node of relu passes the gradient where its saved result is greater than 0, so 0 has to stay 0: let the "
-            "steps start there."
+            "node of relu passes the gradient where its saved result is greater than 0, so 0 has to stay 0: count "
+            "the steps from 0."
         )
     if (after[before != 0] == 0).any():
         raise Wrong(
             f"{name}: {before[(before != 0) & (after == 0)][0]:.6g} was rounded to 0. You may have thought that a "
             "number this small does not matter. The node of relu passes a gradient where its saved result is "
-            "greater than 0, so a gradient would be lost; round away from 0 there."
+            "greater than 0, so a gradient would be lost. Round such a number to one step, not to 0."
         )
 
 
@@ -149,14 +156,13 @@ def check_kept(pack, unpack, name, t):
     if not exact and "parameter" not in name:
         raise Wrong(
             f"{name} did not come back exactly. You may have rounded everything. Rounding is for floating-point "
-            "activations: an index or a mask that is off by one is another index or mask, and small tensors are not "
-            "worth it."
+            "activations: a label that is off by one is another label, and small tensors are not worth it."
         )
     if not exact or after.untyped_storage().data_ptr() != t.untyped_storage().data_ptr():
         raise Wrong(
             f"{name} came back from other memory. You may have packed a copy. The tensor is in memory anyway, or it "
-            "is small, so a copy only adds to it. For parameters, compare the address of its storage with those of "
-            "the parameters."
+            "is small, so a copy only costs memory. To recognize a parameter, compare the address of the tensor's "
+            "storage with those of the parameters' storages."
         )
 
 
@@ -169,9 +175,9 @@ def check_version(pack, unpack, parameter):
         except RuntimeError:
             continue
         raise Wrong(
-            f"{name}: after pack the tensor was written to, and unpack returned the new numbers without a word. You "
-            "may have thought that autograd still compares versions. With hooks it does not: pack has to note the "
-            "`_version` of what it keeps as it is."
+            f"{name}: the check wrote into the tensor after pack, and unpack returned the new numbers without a "
+            "word. You may have thought that autograd still compares versions. With hooks it does not: pack has to "
+            "note the `_version` of what it keeps as it is."
         )
 
 
@@ -186,9 +192,9 @@ def check_life(pack, unpack):
         del y
         if not alive.expired():
             raise Wrong(
-                "You may have kept t itself. y = x.exp() is gone, but its memory is not: the node of y holds what "
-                "pack returned, that holds y, and y holds its node. Such a cycle waits for the garbage collector. "
-                "Keep t.detach(): the same memory and the same version, without the node."
+                "You may have kept t itself. The check deleted y = x.exp(), but its memory is not free: the node of "
+                "y holds what pack returned, the packed value holds y, and y holds its node. Such a cycle waits for "
+                "the garbage collector. Keep t.detach(): the same memory and the same version, without the node."
             )
     finally:
         gc.enable()

@@ -11,13 +11,14 @@ def hooks(parameters):
     A floating-point tensor of 64 elements or more is kept in at most one
     byte an element and 8 bytes a row. A row lies along the last dimension.
     The tensor comes back with its shape and dtype. Each element is off by
-    at most a 127th of its row's largest magnitude, in bfloat16 by two of
-    them. 0 comes back as 0, and no other number does. All numbers are
+    at most a 127th of its row's largest magnitude, or two 127ths in
+    bfloat16. 0 comes back as 0, and no other number does. All numbers are
     finite, and well within what their dtype can hold.
 
     Any other tensor is kept as it is, without a copy, and so is whatever
-    lies in the memory of a parameter. If it was written to in the meantime,
-    unpack raises RuntimeError. No saved tensor outlives the graph.
+    lies in the memory of a parameter. If such a tensor was written to
+    after pack, unpack raises RuntimeError. No saved tensor outlives the
+    graph.
     """
 
     def pack(t):

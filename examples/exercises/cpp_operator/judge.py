@@ -42,8 +42,8 @@ def built(work):
     place = re.search("^CPU: registered at (.+?):", table, re.M)
     if not place or not place[1].endswith(".cpp"):
         raise Wrong(
-            "what the dispatcher holds for exercise::shrink on the CPU is a function of Python"
-            f"{'' if place else ', or nothing'}. The kernel is to be C++, registered with STABLE_TORCH_LIBRARY_IMPL."
+            f"the CPU kernel of exercise::shrink is a function of Python{'' if place else ', or nothing'}. The "
+            "kernel is to be C++, registered with STABLE_TORCH_LIBRARY_IMPL."
         )
     return torch.ops.exercise.shrink
 
@@ -75,16 +75,16 @@ def in_memory(x, by):
 
 
 IDEAS = {
-    "You may have thought of x as contiguous: the loop walks the memory of x, one element after another. With other "
-    "strides, the next element lies elsewhere: at the sum of index times stride.": in_memory,
+    "You may have assumed that x is contiguous. Your loop walks the memory of x, one element after another. With "
+    "other strides an element lies elsewhere: at the sum of each index times its stride.": in_memory,
     "You may have forgotten NaN. NaN is neither greater nor smaller than anything, so it fell between the two "
-    "comparisons and became 0. A NaN that vanishes hides a mistake made before.": softshrink,
-    "You may have thought of hard shrinking: this keeps what is beyond by as it is, with a jump. Here everything "
-    "moves towards 0 by the same step.": torch.nn.functional.hardshrink,
+    "comparisons and became 0. A NaN that vanishes hides an earlier mistake.": softshrink,
+    "You may have thought of hard shrinking, which keeps what is beyond by as it is. Here every number moves "
+    "towards 0 by the same step.": torch.nn.functional.hardshrink,
     "You may have subtracted the step on both sides. A negative number has to go up.": lambda x, by: torch.where(
         x.abs() > by, x - by, soft(x, by)
     ),
-    "You may have written the loop for float32 only: the numbers went through float32 on their way.": lambda x, by: (
+    "You may have written the loop for float32 only. The numbers went through float32 on their way.": lambda x, by: (
         soft(x.float(), by).to(x.dtype)
     ),
 }
@@ -118,8 +118,8 @@ def check_results(shrink):
             came = shrink(x, by)
             if not same(x, before):
                 raise Wrong(
-                    f"shrink wrote into {name}. Its schema says `Tensor x`, without `(a!)`: a promise not to, on which "
-                    "autograd and the compiler rely."
+                    f"shrink wrote into {name}. Its schema says `Tensor x`, without `(a!)`: this promises that x is "
+                    "not written to, and autograd and the compiler rely on it."
                 )
             if not same(came, expected):
                 ideas = [idea for idea in IDEAS if x.numel() > 1 and same(came, rival(idea, x, by))]
@@ -128,8 +128,8 @@ def check_results(shrink):
             if shared and x.numel():
                 raise Wrong(
                     f"shrink({name}, {by}) shares its memory with x. You may have returned x itself where nothing "
-                    "changes. The schema promises a new tensor: a write into the result would change x, and "
-                    "torch.compile may assume that it does not."
+                    "changes. The schema promises a new tensor: otherwise a write into the result changes x, and "
+                    "torch.compile assumes that it cannot."
                 )
             if not came.is_contiguous():
                 raise Wrong(f"shrink({name}, {by}) has the strides {came.stride()}, which are not contiguous")
@@ -158,8 +158,8 @@ def check_own_work(shrink):
     called = [event.name for event in seen.function_events if event.name.startswith("aten::")]
     if computed := sorted({name for name in called if not MAKES_ONLY.match(name)}):
         raise Wrong(
-            f"shrink has torch compute it: while it ran, the profiler saw {', '.join(computed)}. torch may allocate "
-            "the result; the loop over the elements has to be yours."
+            f"shrink lets torch's operators compute: while it ran, the profiler saw {', '.join(computed)}. torch may "
+            "allocate the result; the loop over the elements has to be yours."
         )
 
 
@@ -193,8 +193,8 @@ def check_gradient(shrink):
     ideas = {
         "You may have let every gradient pass, as if the result were x plus a constant. Between -by and by the "
         "result is 0 whatever x is, so the gradient there is 0.": grad,
-        "You may have compared with >=. The gradient passes at x = by and x = -by here. The result is 0 there, and "
-        "torch takes the slope 0: compare with >.": grad * (x.abs() >= 0.5),
+        "You may have compared with >=. The gradient passes at x = by and x = -by, but the result is 0 there, and "
+        "softshrink has the slope 0. Compare with >.": grad * (x.abs() >= 0.5),
         "You may have multiplied by the sign of x. The slope is 1 on both sides.": expected * x.sign(),
         "You may have returned the slope itself. Multiply it by the incoming gradient.": (x.abs() > 0.5).double(),
     }

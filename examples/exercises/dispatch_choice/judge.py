@@ -115,31 +115,32 @@ def with_key_only(registered, keys):
 
 SWAPPED = ["AutogradCPU", "AutogradMeta", "AutocastCPU", *ORDER[3:]]
 IDEAS = {
-    "You may have stopped at the first kernel: This is the first kernel only. A kernel for autocast, autograd or "
-    "ADInplaceOrView does its part and calls the operator again with the keys behind its own, until a kernel "
-    "computes the result.": rule(passes_on=False),
-    "You may have thought that autograd always comes first. The alias Autograd was asked before "
-    "CompositeImplicitAutograd here. It is the other way round: where the backend has no kernel, the composite one "
-    "fills the autograd key as well, and the Autograd kernel never runs.": rule(alias_first=True),
-    "You may have let the composite kernel fill every autograd key: CompositeImplicitAutograd took an autograd key "
-    "whose backend has a kernel of its own. That would hide the backend's kernel, so the table leaves the key to "
-    "Autograd, or to the fallback.": rule(shadowed=True),
-    "You may have taken the two composite names for the same. CompositeImplicitAutograd was put at the backends "
-    "only. Implicit means that autograd needs no kernel of its own: the composite kernel is already chosen at the "
-    "autograd key, and autograd records the operators inside it.": rule(math=False),
-    "You may have taken the two composite names for the same. CompositeExplicitAutograd took an autograd key, but it "
-    "stands in for kernels of backends only. Explicit means that the gradient has to be "
-    "registered explicitly.": rule(fills_autograd=True),
-    "You may have preferred the implicit one: at a backend key CompositeImplicitAutograd was preferred to "
-    "CompositeExplicitAutograd. The explicit one counts as a kernel of every backend, and where a backend has a "
-    "kernel the implicit one is not used.": rule(explicit_last=True),
-    "You may have thought that the autograd key of a sparse tensor belongs to SparseCPU. A dense and a sparse tensor "
-    "share the key AutogradCPU, and its entry depends on the kernel for CPU alone. So a composite kernel hides the "
-    "sparse one.": rule(sparse=True),
-    "You may have exchanged the two: Autograd was asked before autocast. Autocast comes first, so that autograd "
-    "records the operations in the dtype in which they run.": rule(SWAPPED),
-    "You may have left out the aliases: Only kernels under the very keys of the call were considered. Autograd "
-    "stands for all autograd keys, and the two composite names stand for all backends.": with_key_only,
+    "You may have stopped too early. Your list has the first kernel only. A kernel for autocast, autograd or "
+    "ADInplaceOrView does its part and calls the operator again with the keys behind its own. This goes on until a "
+    "kernel computes the result.": rule(passes_on=False),
+    "You may have thought that the Autograd kernel always comes first. The alias Autograd was asked before "
+    "CompositeImplicitAutograd, but torch asks CompositeImplicitAutograd first. Where the backend has no kernel, "
+    "the composite kernel fills the autograd key as well, and the Autograd kernel never runs.": rule(alias_first=True),
+    "You may have let the composite kernel fill every autograd key. CompositeImplicitAutograd took an autograd key "
+    "whose backend has a kernel of its own. That would hide the backend's kernel, so this key goes to Autograd, or "
+    "is passed over.": rule(shadowed=True),
+    "You may have thought that the two composite names mean the same. CompositeImplicitAutograd was put at the "
+    "backends only. Implicit means that autograd needs no kernel of its own: the composite kernel already runs at "
+    "the autograd key, and autograd records the operators inside it.": rule(math=False),
+    "You may have thought that the two composite names mean the same. CompositeExplicitAutograd took an autograd "
+    "key, but it stands in for kernels of backends only. Explicit means that the gradient has to be registered "
+    "explicitly.": rule(fills_autograd=True),
+    "You may have exchanged the two composite names. At a backend key, CompositeImplicitAutograd was preferred to "
+    "CompositeExplicitAutograd. The explicit kernel counts as a kernel of every backend, and where a backend has a "
+    "kernel, the implicit one is not used.": rule(explicit_last=True),
+    "You may have thought that the autograd key of a sparse tensor belongs to SparseCPU. A dense and a sparse "
+    "tensor share the key AutogradCPU, and which kernel this key holds depends on the kernel for CPU, not on the "
+    "one for SparseCPU. So a composite kernel hides the sparse one.": rule(sparse=True),
+    "You may have exchanged autocast and autograd. Autograd was asked before autocast. Autocast comes first, so "
+    "that autograd records the operations in the dtype in which they run.": rule(SWAPPED),
+    "You may have left out the aliases. Only kernels under the very keys of the call are in your list. Autograd "
+    "stands in at autograd keys, CompositeExplicitAutograd at backends, and CompositeImplicitAutograd at "
+    "both.": with_key_only,
 }
 
 

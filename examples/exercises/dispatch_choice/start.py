@@ -11,8 +11,9 @@ def kernels(registered, keys):
 
     `registered` has some names of ORDER, but not BackendSelect, and perhaps
     the aliases "Autograd", "CompositeExplicitAutograd" and
-    "CompositeImplicitAutograd". Explicit was registered before implicit;
-    the other way round, implicit's entries under autograd keys would stay.
+    "CompositeImplicitAutograd". Where both composite names are there,
+    CompositeExplicitAutograd was registered first. In the other order,
+    torch may give another answer.
 
     `keys` is the key set of the call, in alphabetical order. ORDER goes
     from the key that is asked first to the last. A kernel for autocast,

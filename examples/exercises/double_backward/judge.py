@@ -46,8 +46,8 @@ def by_hand():
             started.append(name)
         if len(started) > 1:
             raise Wrong(
-                "You may have called autograd inside backward. It works, but backward asks autograd for the "
-                "derivative that you are to write: multiply grad by the derivative of exp(-(x / width) ** 2), in "
+                "You may have called autograd inside backward. That works, but backward asks autograd for the "
+                "derivative that you are to write. Multiply grad by the derivative of exp(-(x / width) ** 2), in "
                 "terms of x, width and y."
             )
 
@@ -68,8 +68,8 @@ def complaints():
             ) from None
         if "once_differentiable" in str(error):
             raise Wrong(
-                f"torch says: {error}\nYou may have taken the decorator for a help. It keeps autograd out of "
-                "backward. Without it, autograd follows the operations of backward as it follows any others."
+                f"torch says: {error}\nYou may have added the decorator once_differentiable. It keeps autograd out "
+                "of backward. Without it, autograd records the operations of backward like any others."
             ) from None
         raise
 
@@ -84,11 +84,10 @@ def check_forward(apply, x, width):
     before = x.detach().clone()
     y = apply(x, width)
     ideas = {
-        "You may have left out the width: x is not divided by it.": bump(before, 1),
-        "You may have thought of the bell curve: this divides by twice the square of the width, as the normal "
-        "distribution does.": bump(before, width * 2**0.5),
-        "You may have squared x alone: this divides x ** 2 by width. The quotient x / width is squared as "
-        "a whole.": torch.exp(-(before**2) / width),
+        "You may have left out the width. x is not divided by it.": bump(before, 1),
+        "You may have thought of the bell curve. Your forward divides by twice the square of the width, as the "
+        "normal distribution does.": bump(before, width * 2**0.5),
+        "You may have squared x alone. The quotient x / width is squared as a whole.": torch.exp(-(before**2) / width),
         "You may have lost the minus of the exponent.": 1 / bump(before, width),
     }
     compare(f"Bump.apply(x, {width}) for x = {numbers(before)}", y, bump(before, width), ideas)
@@ -103,15 +102,16 @@ def check_backward(apply, x, width):
     came = gradient(apply(x, width), x, grad)
     right = slope(z, width)
     ideas = {
-        "You may have returned the derivative itself. The incoming gradient does not appear here. What arrives in "
-        "backward is the gradient of the loss by y; multiply by it.": right,
+        "You may have returned the derivative itself. The incoming gradient does not appear in your answer. "
+        "backward gets the gradient of the loss by y; multiply by it.": right,
         "You may have stopped at the outer function. The inner derivative is missing: that of (x / width) ** 2 is 2 "
         "* x / width ** 2.": grad * bump(z, width),
         "You may have divided by width once. One division is missing, because each of the two factors x / width "
         "brings its own.": grad * right * width,
-        "You may have derived exp(-x ** 2) and put in x / width. The slope of x / width is missing: divide by the "
-        "width once more.": grad * right * width**2,
-        "You may have lost a minus. The sign is wrong, because the exponent is -(x / width) ** 2.": -grad * right,
+        "You may have differentiated exp(-x ** 2) and put in x / width. The slope of x / width is missing: divide "
+        "by the width once more.": grad * right * width**2,
+        "You may have lost a minus. The sign is wrong: the minus of the exponent, -(x / width) ** 2, stays in front "
+        "of its derivative.": -grad * right,
         "You may have forgotten the factor 2 of the square.": grad * right / 2,
     }
     compare(f"The gradient of x = {numbers(z)} from grad = {numbers(grad)}", came, grad * right, ideas)
@@ -125,7 +125,7 @@ def check_two_calls(apply, x, width):
         if not same(mine, slope(z, by)):
             raise Wrong(
                 f"Bump was applied twice, with the widths {width} and {width + 1}, before any backward. Then the "
-                f"gradient for width {by} is that of another width. You may have kept something on the class, or "
+                f"gradient for the width {by} is that of another width. You may have kept something on the class, or "
                 "outside of it, where the next call overwrites it. Each call has a ctx of its own; keep it there."
             )
 
@@ -136,8 +136,9 @@ def check_saved(apply, x, width):
     if kept:
         raise Wrong(
             f"forward keeps a tensor as ctx.{kept[0]}, past save_for_backward. You may have thought that both are "
-            "the same. But nobody checks an attribute: if x is overwritten before backward, the gradient is wrong "
-            "without an error, where save_for_backward raises one. And hooks on saved tensors never see it."
+            "the same. But autograd does not check an attribute: if the tensor is overwritten before backward, the "
+            "gradient is wrong without an error. After save_for_backward there is an error. And hooks on saved "
+            "tensors never see an attribute."
         )
 
 
@@ -150,10 +151,9 @@ def check_connected(apply, x, width):
     z = x.detach()
     if any(same(tensor, factor * slope(z, width)) for tensor in saved for factor in (1, -1)):
         raise Wrong(
-            "You may have thought that what is computed in forward can be derived later. The slope was computed in "
-            "forward and saved. In forward autograd records nothing, so in backward the slope has no history, and "
-            "grad * slope has no derivative by x. Save x and y, and compute the slope "
-            "in backward."
+            "You may have thought that what is computed in forward can be differentiated later. The slope was "
+            "computed in forward and saved. In forward autograd records nothing, so in backward the slope has no "
+            "history, and grad * slope has no derivative by x. Save x and y, and compute the slope in backward."
         )
     came = gradient(apply(x, width), x, torch.ones_like(y).requires_grad_(), create_graph=True)
     if came.requires_grad:
@@ -171,12 +171,14 @@ def check_curvature(apply, x, width):
     came = gradient(first, x, torch.ones_like(first), allow_unused=True)
     z = x.detach()
     ideas = {
-        "You may have saved y so that it has no history: in the slope, -2 * x / width ** 2 * y, y was taken for a "
-        "constant. y depends on x too. As an output of forward it may be saved with save_for_backward, and then "
+        "You may have saved y without its history. In the slope, -2 * x / width ** 2 * y, the factor y counts as a "
+        "constant, but y depends on x too. y is an output of forward, so save it with save_for_backward: then "
         "ctx.saved_tensors returns it with its history.": -2 / width**2 * bump(z, width),
         "You may have saved something that forward computed from x. In the slope, -2 * x / width ** 2 * y, the x in "
-        "front was taken for a constant. What forward computes on the way to y has no history; save "
-        "x itself.": 4 * z**2 / width**4 * bump(z, width),
+        "front counts as a constant. What forward computes on the way to y has no history; save x itself.": 4
+        * z**2
+        / width**4
+        * bump(z, width),
     }
     what = f"The second derivative for x = {numbers(z)}"
     compare(what, torch.zeros_like(z) if came is None else came, curvature(z, width), ideas)
@@ -188,9 +190,9 @@ def check_grad_of_grad(apply, x, width):
     came = gradient(first, grad, v, allow_unused=True)
     if came is None or not same(came, v * slope(x.detach(), width)):
         raise Wrong(
-            "You may have detached grad. backward is right for a constant grad, but its result does not depend on "
-            "grad as autograd sees it. grad is a tensor of the graph: where the loss is no sum, the second "
-            "derivative flows through it as well."
+            "You may have detached grad. The gradient that backward returns is right, but it does not depend on grad "
+            "as autograd sees it. grad has a history of its own where the loss is more than a sum of y, so the second "
+            "derivative flows through grad too."
         )
 
 
@@ -209,7 +211,7 @@ def check(work):
     if not (isinstance(work.Bump, type) and issubclass(work.Bump, torch.autograd.Function)):
         raise Wrong(
             "Bump is no torch.autograd.Function. You may have written it with torch's operations, and then autograd "
-            "makes its backward. Here the backward is yours."
+            "makes its backward. In this exercise the backward is yours."
         )
     torch.manual_seed(0)
     for width in (1.5, 0.7):

@@ -22,11 +22,11 @@ def original(x, above=None, rows=True, through=False):
 
 
 IDEAS = {
-    "You may have scaled without a condition: Every batch was scaled. A batch whose norm is below the limit has to "
-    "stay as it is.": {"above": True},
-    "No batch was scaled.": {"above": False},
-    "You may have asked about each element: The negative elements were damped. The condition is the sum of a row, "
-    "for all of its elements at once.": {"rows": False},
+    "You may have scaled without a condition. Every batch was scaled, but a batch whose norm is below the limit has "
+    "to stay as it is.": {"above": True},
+    "No batch was scaled. A batch whose norm is above the limit has to be scaled down to the limit.": {"above": False},
+    "You may have asked about each element. The negative elements were damped, but the condition is the sum of a "
+    "row, and it decides for the whole row.": {"rows": False},
 }
 
 
@@ -39,6 +39,14 @@ def batches():
     yield "a batch of zeros", torch.zeros(4, 3)
     yield "a batch whose norm is exactly the limit", torch.tensor([[1.0, 1, 0], [0, 1, 0], [0, 0, 1], [0, 0, 0]])
     yield "another large batch", torch.randn(4, 3) + 2
+
+
+def first_row(mine, right):
+    """The first row in which two tensors differ, with four digits."""
+    same = torch.isclose(mine, right, atol=1e-6)
+    row = 0 if same.dim() == 1 else int(same.all(1).int().argmin())
+    mine, right = (", ".join(f"{value:.4f}" for value in (t if t.dim() == 1 else t[row])) for t in (mine, right))
+    return (f"  in row    {row}\n" if same.dim() > 1 else "") + f"  gave      {mine}\n  expected  {right}"
 
 
 def gradient(outputs, x):
@@ -59,15 +67,14 @@ def compare(module, call, how):
                 continue
             ideas = [idea for idea, mistake in IDEAS.items() if torch.allclose(came[0], original(x, **mistake)[0])]
             raise Wrong(
-                f"{how}, {name}: the {what} is not that of the original\n  of        {x.tolist()}\n"
-                f"  gave      {mine.tolist()}\n  expected  {right.tolist()}\n{(ideas or [''])[0]}"
+                f"{how}, {name}: the {what} is not that of the original\n{first_row(mine, right)}\n{(ideas or [''])[0]}"
             )
         check_gradient(came, expected, x, f"{how}, {name}")
         for what, count, right in (("calls", module.calls, number), ("scaled", module.scaled, scaled)):
             if int(count) != right:
                 idea = (
-                    "You may have kept the count in Python. A count need not be a Python number: a tensor of the "
-                    "module counts inside the graph."
+                    "You may have dropped the count, because a Python number counts up outside of the graph. A "
+                    "count need not be a Python number: a buffer of the module counts inside the graph."
                 )
                 if what == "scaled" and "exactly" in name:
                     idea = (
@@ -75,7 +82,7 @@ def compare(module, call, how):
                         "original asks for >."
                     )
                 raise Wrong(
-                    f"{how}, {name}: after {number} calls, `{what}` is {int(count)} and has to be {right}. {idea}"
+                    f"{how}, {name}: after call {number}, `{what}` is {int(count)} and has to be {right}. {idea}"
                 )
 
 
@@ -88,49 +95,47 @@ def check_gradient(came, expected, x, how):
     idea = ""
     if mine.isnan().any():
         idea = (
-            "\nYou may have thought that the side not taken does not matter. torch.where computes both sides, and "
-            "backward multiplies the gradient of the side not taken by 0: 0 * inf is NaN. Choose between two factors "
-            "first, and multiply x by the chosen one."
+            "\nYou may have thought that what torch.where does not choose cannot matter. torch.where computes both "
+            "sides, and backward multiplies the gradient of the other side by 0: 0 * inf is NaN. Choose between two "
+            "factors first, and multiply x by the chosen one."
         )
     elif torch.allclose(mine, gradient(original(x, through=True), x), atol=1e-5):
         idea = (
-            "\nYou may have replaced a number by a tensor: The gradient flows through the norm. In the original the "
-            "norm came from `.item()`, and a number has no history: detach."
+            "\nYou may have replaced a number by a tensor. The gradient flows through the norm now. In the original "
+            "the norm came from `.item()`, and a number has no history, so detach the norm."
         )
-    raise Wrong(
-        f"{how}: the gradient of x is not that of the original\n  gave      {mine.tolist()}\n"
-        f"  expected  {right.tolist()}{idea}"
-    )
+    raise Wrong(f"{how}: the gradient of x is not that of the original\n{first_row(mine, right)}{idea}")
 
 
 def why_broken(error):
     """The reason and the line of a graph break."""
     said = str(error)
     reason = said.splitlines()[0].removeprefix("Consider annotating your code using torch._check*(). ")
+    reason = reason.partition(" (unhinted")[0]
     line = re.findall(r"line (\d+), in \w+\n +(.+)", said.split("from user code:")[-1])
     where = f"line {line[-1][0]}, `{line[-1][1]}`" if line else "forward"
     idea = ""
     if "disable" in said:
         idea = (
-            "You may have disabled the function. What is disabled runs outside of any graph; that moves the "
-            "break, and keeps it."
+            "You may have disabled a function. A disabled function runs outside of any graph, so disabling moves "
+            "the break and keeps it."
         )
     elif "extract specialized integer" in said:
         idea = (
-            "You may have indexed by a single number. An index of no dimensions is read like a Python number, which "
-            "is not known yet. With one dimension, as argmax returns it with keepdim=True, the index stays "
-            "a tensor."
+            "You may have indexed by a single number. An index of no dimensions is read as a Python number, and no "
+            "such number is known while Dynamo traces. With one dimension, as argmax returns it with keepdim=True, "
+            "the index stays a tensor."
         )
     elif "data-dependent" in said or "Data-dependent" in said or "DataDependent" in said:
         idea = (
-            "You may have asked a tensor for its value. While the graph is made no value exists, so no `if`, no "
-            "number of Python and no size may depend on one. Let a tensor choose: torch.where, indexing by a tensor, "
+            "You may have asked a tensor for its value. No value exists while Dynamo traces, so no `if`, no Python "
+            "number and no size may depend on one. Let a tensor choose: torch.where, indexing by a tensor, "
             "arithmetic with a comparison."
         )
     elif "builtin" in said or "print" in said:
         idea = (
-            "You may have kept the print. Python would have to act in the middle of the run. The count in "
-            "`scaled` says the same afterwards."
+            "You may have kept the print. Python would have to act in the middle of the graph. The count in "
+            "`scaled` tells the same afterwards."
         )
     return f"{where} breaks the graph: {reason.strip()}\n{idea}".rstrip()
 
@@ -158,7 +163,7 @@ def check(work):
         return graph
 
     module = work.Monitor(LIMIT)
-    compare(module, module, "not compiled")
+    compare(module, module, "in eager mode")
     module = work.Monitor(LIMIT)
     compiled = torch.compile(module, backend=backend, fullgraph=True)
     try:
@@ -172,14 +177,15 @@ def check(work):
     if name := opaque(graphs[0]):
         raise Wrong(
             f"the graph calls `{name}`, a Python function that Dynamo was told not to look into. You may have "
-            "thought that this removes the break. It hides it: a backend can neither see nor fuse what is inside."
+            "thought that this removes the break. The break is only hidden: a backend can neither see nor fuse what "
+            "is inside that function."
         )
     for _ in range(3):
         compiled(torch.ones(4, 3, requires_grad=True))
     if len(graphs) > 1:
         raise Wrong(
-            f"four calls with the same shapes compiled {len(graphs)} times. You may have counted in Python. A number "
-            "that forward reads is guarded, and an attribute that it counts up is another one each time. A tensor "
-            "is an input instead."
+            f"four calls with the same shapes compiled {len(graphs)} times. You may have counted in Python. Dynamo "
+            "guards each number that forward reads, and an attribute that forward counts up is another number in "
+            "each call. Count in a tensor: no guard looks at its value."
         )
     compare(module, compiled, "compiled")

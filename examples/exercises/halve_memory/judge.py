@@ -78,20 +78,22 @@ def right(run, parameters, each=False, known=True, views=False, gone=False, star
 
 
 IDEAS = {
-    "You may have added up every call of pack: Everything that was saved is added up. The same memory is often saved "
-    "twice, by two nodes or as two views. It is held once.": count(right, each=True, views=True),
-    "You may have counted a storage for each tensor that was saved. The same memory is often saved twice; it is held "
+    "You may have added up the calls of pack. Everything that was saved is added up, but the same memory is often "
+    "saved twice, by two nodes or as two views. Count it once.": count(right, each=True, views=True),
+    "You may have counted a storage for each tensor that was saved. The same memory is often saved twice. Count it "
     "once.": count(right, each=True),
-    "You may have compared addresses of tensors: two views of one storage that begin at different elements were "
-    "counted as two memories. Compare the addresses of their "
-    "storages, `untyped_storage().data_ptr()`.": count(right, starts=True),
-    "You may have compared tensors with the parameters: The parameters are counted. A product saves the weight, "
-    "often as a view, w.t(), so compare the address of the storage.": count(right, known=False),
-    "You may have asked the tensors: The bytes are those of the tensors, `nbytes`. A row that is saved keeps the "
-    "whole storage alive, and an expanded tensor has more elements than memory. "
-    "Ask `untyped_storage().nbytes()`.": count(right, views=True),
-    "You may have kept the tensors in a list. What was saved for a result that is gone is counted too: its node has "
-    "let go of it, and your list has not. Hold what pack returns weakly.": count(right, gone=True),
+    "You may have compared the addresses of tensors. Two views of one storage that begin at different elements were "
+    "counted twice. Compare the addresses of their storages, `untyped_storage().data_ptr()`.": count(
+        right, starts=True
+    ),
+    "You may have compared the saved tensors with the parameters as objects. The parameters are counted, because a "
+    "product often saves a view of the weight, w.t(), which is another object. Compare the addresses of "
+    "storages.": count(right, known=False),
+    "You may have asked the tensors for their size. The bytes are those of the tensors, `nbytes`. But a saved row "
+    "keeps its whole storage alive, and an expanded tensor has more elements than its storage. Ask "
+    "`untyped_storage().nbytes()`.": count(right, views=True),
+    "You may have kept the tensors in a list. What was saved for a result that is gone is counted too, because your "
+    "list still holds it. Hold what pack returns weakly.": count(right, gone=True),
 }
 
 
@@ -150,11 +152,22 @@ def measured(function):
 def check_gradients(work, batch=(64,)):
     p, x, grad = inputs(batch)
     result, expected = tensor(work.block(p, x)), original(p, x)
-    if result.shape != expected.shape or not torch.allclose(result, expected, atol=1e-5):
-        alone = "" if x.dim() == 2 else " With two dimensions they agree; the original works along the last one."
+    if result.shape != expected.shape:
+        raise Wrong(
+            f"for x of shape {tuple(x.shape)} block returns a result of shape {tuple(result.shape)} instead of "
+            f"{tuple(expected.shape)}"
+        )
+    if not torch.allclose(result, expected, atol=1e-5):
+        alone = (
+            ""
+            if x.dim() == 2
+            else (
+                " With two dimensions they agree. The original works along the last dimension, however many there are."
+            )
+        )
         raise Wrong(
             f"for x of shape {tuple(x.shape)} block gives other results than the original; they differ by up to "
-            f"{(result - expected).abs().max() if result.shape == expected.shape else 'their shape'}.{alone}"
+            f"{(result - expected).abs().max():.3g}.{alone}"
         )
     wanted = [*p.values(), x]
     mine = torch.autograd.grad(result, wanted, grad, allow_unused=True)
@@ -162,20 +175,20 @@ def check_gradients(work, batch=(64,)):
     detached = torch.autograd.grad(original(p, x, detached=True), wanted, grad)
     for name, came, exact, cut in zip([*p, "x"], mine, expected, detached):
         if came is None:
-            raise Wrong(f"{name} gets no gradient any more")
+            raise Wrong(f"{name} gets no gradient")
         distance = ((came - exact).norm() / exact.norm()).item()
         if distance < 1e-4:
             continue
         idea = ""
         if torch.allclose(came, cut, atol=1e-4):
             idea = (
-                "You may have detached: this is the gradient with mean and spread as constants. They depend on x as "
-                "well. What is detached saves memory, and loses its part of the gradient."
+                "You may have detached something. This is the gradient with mean and spread as constants, but both "
+                "depend on x. Detaching saves memory and loses a part of the gradient."
             )
         elif distance < 0.03:
             idea = (
-                "You may have saved less precise numbers. A distance of this size comes from rounding what is "
-                "saved, as in bfloat16. The block can be halved without a loss."
+                "You may have saved less precise numbers. A difference of this size comes from rounding what is "
+                "saved, as in bfloat16. The memory can be halved without rounding."
             )
         raise Wrong(f"the gradient of {name} differs from the original's by {distance:.2%}. {idea}")
 
@@ -192,29 +205,29 @@ def check_block(work):
         idea = "The largest come from " + ", ".join(f"{name} ({n})" for n, name in after[:6]) + "."
         if seen < held / 2:
             idea = (
-                f"Hooks on saved tensors see {seen} bytes of it. The rest is hidden from them, on a ctx or behind "
-                "other hooks. You may have thought that what hooks do not see is not held. It is."
+                f"Hooks on saved tensors see only {seen} of them. The rest is hidden from them, on a ctx or behind "
+                "other hooks, but hidden memory is held as well."
             )
         raise Wrong(
-            f"when block has returned, {held} bytes that it made are alive, its result aside, and at most {allowed} "
-            f"are allowed, half of what the original leaves. {idea}"
+            f"when block has returned, {held} bytes that it allocated are still alive, besides its result. Allowed "
+            f"are {allowed}, half of what the original leaves. {idea}"
         )
     if work_after > work_before:
         raise Wrong(
             f"the matrix products of forward and backward take {work_after} operations instead of {work_before}: "
-            "some are done twice. You may have put a checkpoint around everything, which saves most and computes "
-            "most again. Put it around what is cheap, or choose operators that save less."
+            "some are done twice. You may have put a checkpoint around everything. Put it around what is cheap to "
+            "compute, or choose operators that save less."
         )
 
 
 def check(work):
     codes = [(Code(code),) for code in PROGRAMS]
-    otherwise = "Expected is the memory of what was saved and is still held, without that of w, the only parameter."
+    otherwise = "Expected is the memory that was saved and is still held, without that of w, the only parameter."
     compare("saved_bytes of ", codes, count(work.saved_bytes), count(right), IDEAS, otherwise)
     once = count(work.saved_bytes, once=True)
     if any(once(code) != count(right)(code) for code in PROGRAMS * 3):
         raise Wrong(
-            "saved_bytes is right when the parameters are a list, and wrong when they are a generator, as "
-            "model.parameters() is: the first loop over it used it up. Go over them once, before anything else."
+            "saved_bytes is right when the parameters are a list, and wrong when they are a generator, like "
+            "model.parameters(). The first loop over a generator uses it up. Make a list of it before anything else."
         )
     check_block(work)

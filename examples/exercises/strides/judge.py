@@ -41,42 +41,47 @@ def changed(values, dim, value):
 
 FRESH = {
     "You may have thought that the first dimension has the shortest step. torch stores row by row: the last "
-    "dimension has stride 1, and each stride before it is the stride after it times the size after it.": lambda sizes: (
+    "dimension has stride 1. The stride of any other dimension is the next dimension's stride times the next "
+    "dimension's size.": lambda sizes: (
         sizes,
         row_major(sizes[::-1])[::-1],
         0,
     ),
-    "You may have computed strides in bytes, as NumPy counts them. torch counts elements: the size of an element "
-    "belongs to the dtype, not to the stride.": lambda sizes: (sizes, row_major(sizes, 4), 0),
-    "You may have multiplied by a size of 0. A size of 0 has made strides 0 here, and torch counts such a size as 1: "
-    "an empty tensor has no step to take, but its strides stay positive.": lambda sizes: (
+    "You may have computed strides in bytes, as NumPy counts them. torch counts elements, so the dtype plays no "
+    "part.": lambda sizes: (sizes, row_major(sizes, 4), 0),
+    "You may have multiplied by a size of 0. A size of 0 has made strides 0 in your answer. torch counts a size of "
+    "0 as 1 when it computes strides, so they stay positive.": lambda sizes: (
         sizes,
         row_major(sizes, least=0),
         0,
     ),
     "You may have multiplied by the dimension's own size as well. A step along a dimension passes over all elements "
-    "of the later dimensions, and over none of its own.": lambda sizes: (
+    "of the later dimensions. Its own size plays no part.": lambda sizes: (
         sizes,
         tuple(math.prod(max(size, 1) for size in sizes[d:]) for d in range(len(sizes))),
         0,
     ),
 }
 TRANSPOSE = {
-    "You may have exchanged the sizes and left the strides: the sizes changed places and the strides did not, so "
-    "each size now walks with the step of another dimension. Both belong to the dimension and "
-    "move with it.": lambda x, a, b: (
+    "You may have exchanged the sizes alone. In your answer the sizes changed places and the strides did not, so "
+    "each size is paired with the stride of another dimension. Size and stride belong to the dimension and move "
+    "together.": lambda x, a, b: (
         swapped(x[0], a, b),
         x[1],
         x[2],
     ),
-    "You may have thought of a transpose as a new tensor. That would be a copy: a transpose leaves each element "
-    "where it is, so the strides are the old ones in another order.": lambda x, a, b: (
+    "You may have computed the strides that a copy would have. But a transpose leaves each element where it is, so "
+    "it has the old strides in another order.": lambda x, a, b: (
         swapped(x[0], a, b),
         row_major(swapped(x[0], a, b)),
         x[2],
     ),
-    "You may have reversed all dimensions. transpose exchanges two.": lambda x, a, b: (x[0][::-1], x[1][::-1], x[2]),
-    "You may have thought that every transpose starts at offset 0. A transpose of a slice starts where the slice "
+    "You may have reversed the order of all dimensions. transpose exchanges only two of them.": lambda x, a, b: (
+        x[0][::-1],
+        x[1][::-1],
+        x[2],
+    ),
+    "You may have thought that every transpose has the offset 0. The transpose of a slice starts where the slice "
     "starts.": lambda x, a, b: (
         swapped(x[0], a, b),
         swapped(x[1], a, b),
@@ -102,20 +107,20 @@ def cutting(size=None, stride=None, offset=None):
 
 
 CUT = {
-    "You may have added start to the offset. The offset grew by start here, but start counts along one dimension and "
-    "the offset counts elements of the storage: each step along the dimension passes stride of them.": cutting(
-        offset=lambda x, d, start, *_: x[2] + start
-    ),
-    "You may have begun to count from 0. The tensor that is cut has an offset of its own: a slice of a slice starts "
+    "You may have added start to the offset. The offset grew by start in your answer, but the offset counts "
+    "elements of the storage. One step along the dimension passes as many of them as its stride says, so the offset "
+    "grows by start * stride.": cutting(offset=lambda x, d, start, *_: x[2] + start),
+    "You may have left out the tensor's own offset. The new offset is counted from there: a slice of a slice starts "
     "that much later.": cutting(offset=lambda x, d, start, *_: start * x[1][d]),
-    "You may have left the offset as it was. Then the slice begins at element 0 of the dimension "
-    "instead of start.": cutting(offset=lambda x, *_: x[2]),
-    "You may have left the stride as it was. The stride is still the old one, so the slice takes neighbors. With a "
-    "step of 2 it takes every other element, and each step along it is twice as long.": cutting(
+    "You may have kept the old offset. Then the slice begins at index 0 of the dimension instead of at start.": cutting(
+        offset=lambda x, *_: x[2]
+    ),
+    "You may have left out the step. The stride is still the old one, so your slice takes neighbors. A slice with a "
+    "step of 2 takes every other element, so its stride is twice the old one.": cutting(
         stride=lambda x, d, *_: x[1][d]
     ),
-    "You may have divided and rounded down. x[0:5:2] has the elements 0, 2 and 4, so the number of elements is "
-    "rounded up.": cutting(size=lambda x, d, start, stop, step: (stop - start) // step),
+    "You may have divided by the step and rounded down. x[0:5:2] has the elements 0, 2 and 4, so 5 / 2 is rounded "
+    "up.": cutting(size=lambda x, d, start, stop, step: (stop - start) // step),
     "You may have forgotten the step in the size: x[0:4:2] has two elements, not four.": cutting(
         size=lambda x, d, start, stop, step: stop - start
     ),
@@ -141,17 +146,16 @@ def expanding(stride):
 
 
 EXPAND = {
-    "You may have left the stride of a dimension that grew. It has kept its stride, so its second element would lie "
-    "where nothing was stored for it. With stride 0 each step stays on the one element there is.": expanding("keep"),
-    "You may have thought of expand as a copy. It repeats elements without storing them again, so a repeated "
-    "dimension has stride 0.": expanding("copy"),
-    "You may have set the stride to 0 for every size 1. A dimension that stays at 1 has lost its stride here. "
-    "Nothing is repeated there, so torch leaves its stride as it was; the stride is 0 "
-    "where the size changes.": expanding("ones"),
-    "You may have asked whether the size grew. A dimension that went from 1 to 0 still has its stride here. Every "
-    "size that a 1 becomes gives stride 0, and 0 is one of them.": expanding("grown"),
-    "You may have set all strides to 0. Only a dimension that grew, or is new, repeats; the others "
-    "step as before.": expanding("zero"),
+    "You may have kept all strides. The dimension that grew from 1 has kept its stride, so its second index would "
+    "lead to another element. With stride 0, every index leads to the one element there is.": expanding("keep"),
+    "You may have computed the strides that a copy would have. expand repeats elements without storing them again, "
+    "so a repeated dimension has stride 0.": expanding("copy"),
+    "You may have set the stride to 0 for every size 1. In your answer a dimension that stays at 1 has lost its "
+    "stride. torch changes a stride only where the size changes.": expanding("ones"),
+    "You may have asked whether the size grew. In your answer a dimension that went from 1 to 0 still has its "
+    "stride. torch sets the stride to 0 wherever a size of 1 changes, even where it changes to 0.": expanding("grown"),
+    "You may have set all strides to 0. Only a dimension that grew or that is new has stride 0. The others keep "
+    "their strides.": expanding("zero"),
 }
 
 
@@ -164,7 +168,8 @@ def check(work):
         work.fresh,
         lambda sizes: metadata(torch.empty(sizes)),
         FRESH,
-        "The last dimension has stride 1; each other stride is the product of the sizes after its dimension.",
+        "The last dimension has stride 1; each other stride is the product of the sizes after its dimension, with a "
+        "size of 0 counted as 1.",
     )
     layouts = [((2, 3), (3, 1), 0), *(layout(draw) for _ in range(60))]
     compare(
@@ -186,8 +191,8 @@ def check(work):
         work.cut,
         lambda x, dim, *how: metadata(tensor(x)[(slice(None),) * dim + (slice(*how),)]),
         CUT,
-        "In one dimension the size becomes the number of elements taken, the stride is multiplied by step, "
-        "and the offset moves by start strides.",
+        "In one dimension the size becomes the number of elements taken, the stride is multiplied by step, and the "
+        "offset grows by start times the old stride.",
     )
     growing = [(((3, 1), (1, 1), 0), (3, 4)), (((3, 1), (1, 1), 0), (3, 1)), (((3, 1), (1, 1), 0), (3, 0))]
     for x in (layout(draw, (1, 1, 2, 3)) for _ in range(60)):

@@ -25,7 +25,7 @@ def cut(tensor, dim, start, stop, step):
 def expand(tensor, sizes):
     """x.expand(sizes): a size 1 may become any size.
 
-    sizes may be longer than x's, by sizes other than 1.
+    sizes may have more dimensions than x: new ones in front, not of size 1.
     """
     raise NotImplementedError("write expand")
 

@@ -36,7 +36,7 @@ def graphs():
         "(x * x).sin() / (y.exp() + 1)",
         "torch.relu(x - y).detach() * -y, x, x.cos()",
         "x - x, y / x",
-        "*[x.sin()] * 2",
+        "(s := x.sin()), s",
     ):
         function = eval(f"lambda x, y: [{text}]", {"torch": torch})
         yield text, make_fx(function)(torch.ones(3), torch.ones(3)).graph
@@ -80,7 +80,7 @@ def check_kernels(work):
     for text, graph in graphs():
         source = work.source(graph)
         kernel = kernel_of(text, source)
-        columns = [[draw.uniform(0.5, 2) for _ in range(4)] for _ in range(2)]
+        columns = [[round(draw.uniform(0.5, 2), 2) for _ in range(4)] for _ in range(2)]
         try:
             came = plain(kernel(*columns))
         except Exception as error:
@@ -92,23 +92,28 @@ def check_kernels(work):
         (output,) = graph.find_nodes(op="output")
         if len(came) != len(expected) and len(set(output.args[0])) < len(expected):
             raise Wrong(
-                f"the code for {text} returns {len(came)} results, and the graph has {len(expected)} outputs. You "
-                "may have keyed the results by node. One node is an output twice, where a function returns the same "
-                "tensor under two names, and so is its list."
+                f"the code for {text} returns a list of {len(came)}, and the graph has {len(expected)} outputs. You "
+                "may have kept the results in a dict by node. One node is an output twice here, because the "
+                "function returns the same tensor twice. So return its list twice."
             )
         if len(came) != len(expected):
             raise Wrong(
                 f"the code for {text} returns {len(came)} results, and the graph has {len(expected)} outputs. You "
-                "may have left out an output that is None. Each has its place, None too: a backward graph has None "
-                "for an input that needs no gradient."
+                "may have left out an output that is None. Each output has its place, None too: a backward graph "
+                "has None for an input that needs no gradient."
             )
         for mine, right in zip(came, expected):
             if mine is None or right is None:
                 if mine is not right:
                     raise Wrong(f"the code for {text} returned {came}; {expected} was expected")
             elif not torch.allclose(torch.tensor(mine), torch.tensor(right), atol=1e-6):
-                wrong = f"the code for {text}, of {columns}\n  gave      {mine}\n  expected  {right}"
+                wrong = f"the code for {text}, of {columns}\n  gave      {short(mine)}\n  expected  {short(right)}"
                 raise Wrong(f"{wrong}\n{source}\n{why(graph)}")
+
+
+def short(values):
+    """Numbers with four digits."""
+    return [round(value, 4) for value in values]
 
 
 def why(graph):
@@ -117,13 +122,13 @@ def why(graph):
         tensors = [a for a in node.args if isinstance(a, torch.fx.Node)]
         if node.op == "call_function" and tensors != node.all_input_nodes:
             return (
-                f"In `{node.format_node()}` the same node is an operand twice. You may have used "
+                f"In `{node.name} = {node.target}{node.args}` the same node is an operand twice. You may have used "
                 "`node.all_input_nodes`, which lists it once; `node.args` has the operands as they were written."
             )
         if node.op == "call_function" and len(tensors) != len(node.args):
             return (
-                f"In `{node.format_node()}` a number is an operand. You may have used `node.all_input_nodes`, which "
-                "lists nodes only; `node.args` has the operands as they were written."
+                f"In `{node.name} = {node.target}{node.args}` a number is an operand. You may have used "
+                "`node.all_input_nodes`, which lists nodes only; `node.args` has the operands as they were written."
             )
     return ""
 
@@ -131,7 +136,7 @@ def why(graph):
 def check_refusals(work):
     cases = {
         "an operator without a formula, sigmoid,": lambda x, y: [torch.sigmoid(x) + y],
-        "an overload without a formula, add.Scalar(x, 1, 2), which is x + 2": lambda x, y: [
+        "an overload without a formula, add.Scalar(x, 1, 2), which is x + 2,": lambda x, y: [
             torch.ops.aten.add.Scalar(x, 1, 2)
         ],
         "a keyword argument, add(x, y, alpha=2),": lambda x, y: [torch.add(x, y, alpha=2)],
@@ -143,13 +148,14 @@ def check_refusals(work):
         except NotImplementedError:
             continue
         raise Wrong(
-            f"{what} was not refused; what came is\n{source}\nYou may have thought that torch checks what a backend "
-            "returns. Nobody does, so a backend has to refuse what it does not know, with NotImplementedError."
+            f"{what} was not refused; source(graph) returned\n{source}\nYou may have thought that torch checks what "
+            "a backend returns. torch does not, so a backend has to refuse what it does not know, with "
+            "NotImplementedError."
         )
     repeats = {
-        ((2, 3), (3,)): "torch repeats the row, and `zip` ends with the shortest list, without a word.",
-        ((3, 1), (1, 3)): "Both have 3 elements, and torch makes 9 of them, so the same number of elements is not "
-        "enough.",
+        ((2, 3), (3,)): "torch repeats the row, but `zip` ends with the shortest list, without a word.",
+        ((3, 1), (1, 3)): "Both have 3 elements, and torch broadcasts them to 9, so the same number of elements is "
+        "not enough.",
     }
     for shapes, why in repeats.items():
         example = tuple(map(torch.ones, shapes))
@@ -175,7 +181,7 @@ def fitting(results, shape, dtype):
             if result is not None and getattr(tensor(result), of) != right:
                 raise Wrong(
                     f"for inputs with the {of} {right}, a result has the {of} {getattr(result, of)}. You may have "
-                    "made a tensor of the list alone. A list knows neither shape nor dtype; take them from the "
+                    "made a tensor from the list alone. A list knows neither shape nor dtype; take them from the "
                     "inputs."
                 )
     return results
@@ -208,8 +214,8 @@ def trained(work, function, tensors):
     if failed and isinstance(failed[0], DataDependentOutputException):
         raise Wrong(
             "You may have thought that compiler gets the tensors of a call. compiler asked its inputs for their "
-            "numbers, but they are fake: shapes, strides and dtypes, and no data. Numbers come with each call of "
-            "what compiler returns."
+            "numbers, but these inputs are fake: they have shapes, strides and dtypes, and no data. Numbers come "
+            "when the function that compiler returned is called."
         )
     if failed:
         raise failed[0]
@@ -233,7 +239,7 @@ def check_training(work):
         if computed:
             raise Wrong(
                 f"while the compiled function ran, the dispatcher saw {', '.join(sorted(computed))}: torch computed "
-                "what the kernel has to compute. You may have called the graph itself."
+                "what your kernel has to compute. You may have called the graph itself."
             )
         names = ("result 0", "result 1", "the gradient of x", "the gradient of y")
         for what, mine, right in zip(names, came, expected):

@@ -90,14 +90,14 @@ def within(drawn, function):
         left[0] -= 1
         if Path(file).parent.name == "autograd" and name in ("grad", "backward"):
             raise Wrong(
-                f"{function.__name__}(loss, x) runs a backward pass and watches it. That is how the check knows; the "
-                "exercise is to know before anything runs, from grad_fn and next_functions."
+                f"{function.__name__}(loss, x) runs a backward pass and watches it. The check itself finds the "
+                "answer that way. Find yours before anything runs, from grad_fn and next_functions."
             )
         if left[0] < 0:
             raise Wrong(
-                f"{function.__name__}(loss, x) goes on and on in a graph of {len(drawn.nodes)} nodes. It follows each "
-                "path by itself, and the number of paths may double at every node. Visit each node once, and keep "
-                "what you found out about it."
+                f"{function.__name__}(loss, x) goes on and on in a graph of {len(drawn.nodes)} nodes. You may have "
+                "followed each path by itself, and the number of paths may double at every node. Visit each node "
+                "once, and keep what you found out about it."
             )
 
     try:
@@ -105,8 +105,9 @@ def within(drawn, function):
             return function(drawn.loss, drawn.x)
     except RecursionError:
         raise Wrong(
-            f"{function.__name__}(loss, x) ran out of Python's stack in a graph of {len(drawn.nodes)} nodes in a row. "
-            "Real graphs are deeper than functions may call themselves: keep a list of the nodes still to visit."
+            f"{function.__name__}(loss, x) ran out of Python's stack in a graph of {len(drawn.nodes)} nodes in a "
+            "row. Real graphs are deeper than Python's limit on recursion. Keep a list of the nodes that are still "
+            "to be visited."
         ) from None
 
 
@@ -184,20 +185,20 @@ def once_an_edge(code):
 
 
 ROUTES = {
-    "You may have kept nodes that loss leads to, whether x lies behind them or not. Keep a node when one of its "
+    "You may have listed nodes that loss leads to, whether x lies behind them or not. Keep a node when one of its "
     "edges arrives at x, or at a node that you keep.": behind,
     "You may have listed every node that loss leads to. Keep a node when one of its edges arrives at x, or at a node "
     "that you keep.": whole,
     "You may have followed the first entry of next_functions only. Every entry is an edge, and a gradient flows "
     "along each.": first_edges,
-    "You may have thought that the last node has to run. The node of x itself is listed here, but it does not run: "
-    "its input is the gradient that was asked for.": with_target,
-    "You may have looked for edges to the very output that x is. The engine plans by nodes: it runs all that lead to "
-    "the node of x, and only there finds that nothing arrived for this output.": by_number,
-    "You may have compared values. Another leaf has the same values as x and was taken for it. Compare which tensor "
-    "it is.": equal_values,
-    "You may have followed each path by itself: a node that several paths pass was listed once for each. It runs "
-    "once, because the engine waits until all of its gradients have arrived and adds them.": once_an_edge,
+    "You may have thought that the last node has to run. The node of x itself is listed, but it does not run: its "
+    "input is already the gradient that was asked for.": with_target,
+    "You may have looked for edges to the very output that x is. The engine plans by nodes. It runs every node that "
+    "leads to the node of x, even when no gradient arrives for this output.": by_number,
+    "You may have compared values. Another leaf has the same values as x, and your function did not tell the two "
+    "apart. Compare nodes: get_gradient_edge(x) has the node of x.": equal_values,
+    "You may have followed each path by itself. A node on several paths was listed once for each. The engine runs "
+    "such a node once: it waits until all of the node's gradients have arrived, and adds them.": once_an_edge,
 }
 
 
@@ -225,20 +226,20 @@ def ways_to(code, fits=lambda drawn, edge: edge == drawn.target, distinct=False,
 
 
 PATHS = {
-    "You may have counted the edges that arrive at x. The node before an edge may itself be reached in several ways; "
-    "add these ways up along the graph.": functools.partial(ways_to, arrivals=True),
-    "You may have collected the edges in a set. Two edges between the same nodes count once here. In w * w both "
-    "factors are w, and each sends a gradient: two ways.": functools.partial(ways_to, distinct=True),
-    "You may have compared nodes only. Here it matters which output x is: an edge is a node and a number, and what "
-    "arrives at another number is no gradient of x.": functools.partial(
+    "You may have counted the edges that arrive at x. The node before such an edge may be reached in several ways, "
+    "and each of them counts: add them up along the graph.": functools.partial(ways_to, arrivals=True),
+    "You may have collected the edges in a set. Two edges between the same nodes count once in a set. In w * w both "
+    "factors are w and each gets a gradient, so there are two ways.": functools.partial(ways_to, distinct=True),
+    "You may have compared nodes only. Here it matters which output x is: an edge leads to a node and an output "
+    "number, and a gradient that arrives at another number is not that of x.": functools.partial(
         ways_to, fits=lambda drawn, edge: edge[0] is drawn.target[0]
     ),
     "You may have thought that two outputs of one node are connected. No edge leads from one output of a node to "
     "another, so there is no way from this loss to this x.": lambda code: (
         1 if graph(code).start[0] is graph(code).target[0] else ways_to(code)
     ),
-    "You may have counted with floats. This number was rounded: a float holds 53 bits, and a small graph can have "
-    "more ways than that. Count in integers.": lambda code: float(ways_to(code)),
+    "You may have counted with floats. This number was rounded: a float holds 53 bits, and the number of ways may "
+    "need more, even in a small graph. Count in integers.": lambda code: float(ways_to(code)),
     "You may have counted steps. From loss to loss there is one way, the one without a step.": lambda code: (
         0 if graph(code).start == graph(code).target else ways_to(code)
     ),
@@ -278,7 +279,7 @@ def check(work):
         return listed(nodes, code)
 
     compare(
-        "route(loss, x) after ",
+        "route(loss, x), sorted by name, after ",
         [(code,) for code in programs],
         mine,
         lambda code: listed(engines(code), code),

@@ -90,31 +90,34 @@ def scattered(sizes, strides):
 
 
 IDEAS = {
-    "You may have thought that view needs a contiguous tensor. This grants a view exactly where x is contiguous. "
-    "view needs less: x may step over elements, as long as one stride walks each of the new dimensions.": rule(
+    "You may have thought that view needs a contiguous tensor. Your function allows a view exactly where x is "
+    "contiguous. view needs less: x may have gaps, as long as one stride walks each new dimension.": rule(
         unless=scattered
     ),
-    "You may have looked at the number of elements only, and given the strides of a new tensor. But view returns the "
-    "memory of x, so the next element lies where the strides of x say.": rule(lambda n, s: [(math.prod(n), 1)]),
-    "You may have thought that one stride leads through all of x: this multiplies the strides of a new tensor by the "
-    "last stride of x. Look for the places where a step of an outer dimension does not lead to where the inner ones "
-    "end.": rule(lambda n, s: [(math.prod(n), (1, *s)[-1])]),
-    "You may have counted the stride of a size 1. A dimension of size 1 has kept its neighbors apart here. There is "
-    "no second step along it, so its stride decides nothing, and torch ignores it.": rule(
+    "You may have compared the number of elements only, and returned the strides of a new tensor. But a view shares "
+    "the memory of x, so its strides follow from those of x.": rule(lambda n, s: [(math.prod(n), 1)]),
+    "You may have thought that one stride leads through all of x. Your answer has the strides of a new tensor, "
+    "multiplied by the last stride of x. Look for an outer dimension whose step does not lead to where one more "
+    "inner step would.": rule(lambda n, s: [(math.prod(n), (1, *s)[-1])]),
+    "You may have used the stride of a dimension of size 1. A dimension of size 1 has kept its neighbors apart. "
+    "Nothing ever steps along such a dimension, so torch ignores its stride.": rule(
         lambda n, s: joined(n, s, ones=True)
     ),
-    "You may have thought that view only cuts dimensions: this never joins two. Where the outer stride is the inner "
-    "size times the inner stride, one stride walks both.": rule(lambda n, s: joined(n, s, joins=False)),
-    "You may have thought that a tensor without elements cannot be viewed: one without elements was refused. It has "
-    "no element that a stride could miss, so any shape of 0 elements is right.": rule(
+    "You may have thought that view only splits dimensions. Your function never joins two. Where the outer stride "
+    "is the inner size times the inner stride, one stride walks both dimensions.": rule(
+        lambda n, s: joined(n, s, joins=False)
+    ),
+    "You may have thought that a tensor without elements cannot be viewed. One without elements was refused, but it "
+    "has no element that a stride could miss. So any shape of 0 elements is right.": rule(
         unless=lambda sizes, _: 0 in sizes
     ),
-    "You may have thought that a repeated dimension cannot be viewed. A stride of 0 was refused here, but such a "
-    "dimension can be cut, and two of them joined, like any other.": rule(
+    "You may have thought that a repeated dimension cannot be viewed. A stride of 0 was refused, but a dimension "
+    "with stride 0 can be split like any other, and two of them can be joined.": rule(
         unless=lambda sizes, strides: 0 not in sizes and any(n > 1 and s == 0 for n, s in zip(sizes, strides))
     ),
-    "You may have gone on when a run was used up: a new dimension has gone over the border between two runs of x. It "
-    "would need one stride inside a run and another at the border.": rule(borders=False),
+    "You may have gone on where a run ended (a run is a group of dimensions that one stride walks). A new dimension "
+    "has gone over the border between two runs of x. Such a dimension would need one stride inside a run and "
+    "another at the border.": rule(borders=False),
 }
 
 

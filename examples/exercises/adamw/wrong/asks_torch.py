@@ -1,4 +1,4 @@
-# says: of torch does the work here
+# says: own optimizer does the work
 """Hands the work on."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: eps is added below the root
+# says: torch takes the root first
 """Takes the root of eps as well."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: off by one is another index
+# says: off by one is another label
 """Rounds whole numbers, too."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: has torch compute it
+# says: lets torch's operators compute
 """Calls operators of torch, through the dispatcher."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: This is the first kernel only
+# says: Your list has the first kernel only
 """Stops at the first kernel."""
 
 ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]

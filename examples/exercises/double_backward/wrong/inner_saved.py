@@ -1,4 +1,4 @@
-# says: the x in front was taken for a constant
+# says: the x in front counts as a constant
 """Saves a step of forward."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: y was taken for a constant
+# says: the factor y counts as a constant
 """Detaches y."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: no `if`, no number of Python
+# says: no `if`, no Python number
 """Still branches on the norm."""
 
 import torch

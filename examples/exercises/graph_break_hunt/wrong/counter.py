@@ -1,4 +1,4 @@
-# says: an attribute that it counts up is another one
+# says: an attribute that forward counts up
 """Counts in Python."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: that moves the break, and keeps it
+# says: disabling moves the break and keeps it
 """Hides the difficult part from Dynamo."""
 
 import torch

@@ -1,4 +1,4 @@
-# says: Each has its place, None too
+# says: Each output has its place, None too
 """Returns the results that there are."""
 
 import math

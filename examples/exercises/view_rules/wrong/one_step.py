@@ -1,4 +1,4 @@
-# says: by the last stride of x
+# says: multiplied by the last stride of x
 """One stride for all of x."""
 
 import math

@@ -17,7 +17,7 @@ from inside_torch.tools.browser import served
 
 QUESTIONS = {
     "Adam bias correction": "update-rules.html#adagrad-rmsprop-adam-a-learning-rate-for-each-number",
-    "custom op in C++": "reference/gallery.html#custom_op_cpppy",
+    "custom op in C++": "custom-operators.html#a-custom-operator-in-c",
     "expand versus repeat": "tensor.html#stride-0-many-indices-one-element",
     "why is my memory not freed": "saved-tensors.html#memory-that-is-not-freed",
     "why does view fail after transpose": "tensor.html#what-view-needs-and-what-it-does-not",
@@ -184,8 +184,8 @@ def test_every_section_is_found_by_its_title(page, book: Path):
 
 def test_c_plus_plus_is_a_word(page):
     found = searched(page, "C++")
-    assert "exercises/cpp_operator.html" in found[:3] and found != searched(page, "C")
     page.locator("a.md-search-result__link mark", has_text="C++").first.wait_for()
+    assert "exercises/cpp_operator.html" in found[:3] and found != searched(page, "C")
 
 
 @pytest.mark.parametrize("typo", TYPOS)

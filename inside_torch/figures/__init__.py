@@ -1,5 +1,8 @@
 """Figures of the book: each function draws one SVG from live torch objects, or raises."""
 
+from .backends import two_paths as two_paths
+from .bits import key_bits as key_bits
+from .both_levels import both_levels as both_levels
 from .call import call_path as call_path
 from .compiled import compile_path as compile_path
 from .copies import lazy_copy as lazy_copy
@@ -7,6 +10,7 @@ from .copies import memory_order as memory_order
 from .counters import write_counted as write_counted
 from .curves import loss_paths as loss_paths
 from .curves import step_curves as step_curves
+from .entry import yaml_path as yaml_path
 from .fx import fx_graphs as fx_graphs
 from .graph import backward_graph as backward_graph
 from .groups import view_groups as view_groups
@@ -18,6 +22,12 @@ from .layers import line_layers as line_layers
 from .levels import call_levels as call_levels
 from .members import who_sees as who_sees
 from .objects import object_chain as object_chain
+from .operators import operator_uses as operator_uses
+from .points import extension_points as extension_points
 from .program import program_graph as program_graph
+from .ran import kernels_ran as kernels_ran
+from .route import call_route as call_route
+from .serving import served as served
 from .storage import storage_strip as storage_strip
 from .storage import stride_steps as stride_steps
+from .stored import stored_parts as stored_parts

@@ -97,7 +97,14 @@ LINES = (
         "averages=kept(optimizer, 'exp_avg', 'exp_avg_sq'), counts=kept(optimizer, 'step'), graphs=compiles()",
     ),
 )
-BELOW = Line("below", ("tensor-types", "layers-all"), "Below all lines: the C++ objects and the layers between.")
+BELOW = Line(
+    "below",
+    (
+        *("tensor-types", "tensor-kinds", "dispatcher", "dispatch-keys", "yaml-to-kernel"),
+        *("extending", "custom-operators", "subclasses", "backends", "layers-all"),
+    ),
+    "Below all lines: the C++ objects, the dispatcher, and the layers between.",
+)
 
 HEAD = """\
 import json

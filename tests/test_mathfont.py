@@ -16,6 +16,8 @@ def other_fonts(chromium, url: str) -> set[str]:
     """The fonts in which a page draws its formulas, without the one that it brings."""
     page = chromium.new_page()
     page.goto(url)
+    page.wait_for_load_state("networkidle")
+    page.reload()  # on a first visit the font may come too late, and then it is not shown
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")  # what is folded has no font
     page.wait_for_load_state("networkidle")
     devtools = page.context.new_cdp_session(page)

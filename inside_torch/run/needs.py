@@ -14,6 +14,7 @@ PROCESS_WIDE = re.compile(
     r"torch\.(?:set_\w+|compile|export|compiler|library|_dynamo|_inductor|_functorch|_logging|distributed)\b"
     r"|\bset_\w+_(?:enabled|dtype|device)\b|\bregister_(?:module|optimizer)_\w+|\bcpp_extension\b"
     r"|\b(?:logging|warnings|gc|weakref|profiler|profile)\b|\bsys\.\w+|\bdis\b"
+    r"|\bbackend_registration\b|\brename_privateuse1_backend\b"
 )
 
 

@@ -12,14 +12,21 @@ from inside_torch.tools.browser import served
 FORMULAS = "# Page\n\nA sum, $y = \\sum_n h_n$, and\n\n$$\n\\frac{1}{2} (x - \\mu)^2\n$$\n"
 
 
+def patient(route) -> None:
+    """Wait for the font: a page shows it only if it comes in time, and what it has is asked here."""
+    answer = route.fetch()
+    assert "font-display: optional" in answer.text()
+    route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
+
+
 def other_fonts(chromium, url: str) -> set[str]:
     """The fonts in which a page draws its formulas, without the one that it brings."""
     page = chromium.new_page()
+    page.route("**/assets/book.css*", patient)
     page.goto(url)
-    page.wait_for_load_state("networkidle")
-    page.reload()  # on a first visit the font may come too late, and then it is not shown
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")  # what is folded has no font
     page.wait_for_load_state("networkidle")
+    page.evaluate("document.fonts.ready")
     devtools = page.context.new_cdp_session(page)
     root = devtools.send("DOM.getDocument")["root"]["nodeId"]
     devtools.send("CSS.enable")

@@ -6,8 +6,8 @@ from textwrap import wrap
 import torch
 
 from .checks import checked
-from .drawing import arrow, figure, group, rect, text
-from .graph import explore
+from .drawing import arrow, figure, group, lines_box, rect, text
+from .graph import explore, short_name
 from .layers import Calls, Operators
 from .layout import MARGIN, NARROW, ROOM, code_width
 
@@ -28,7 +28,7 @@ def both_levels(f, *inputs: torch.Tensor, title: str) -> str:
         y = f(*inputs)
     if not (isinstance(y, torch.Tensor) and y.numel() == 1 and y.grad_fn):
         raise ValueError("f must return one number that has a node")
-    forward = [(name, [_short(node) for node in nodes], _names(operators)) for name, nodes, operators in calls]
+    forward = [(name, [short_name(node) for node in nodes], _names(operators)) for name, nodes, operators in calls]
     back = _backward(y)
     made, ran = (sum(len(row[i]) for row in rows) for i, rows in ((1, forward), (2, forward + back)))
     counts = [f"{len(forward) + 1} calls", f"makes {made} nodes, runs {len(back) - 1}", f"{ran} operators"]
@@ -47,7 +47,7 @@ def _backward(y: torch.Tensor) -> list:
     """A row for `backward` itself and one for each node that runs: (function, [node], its operators)."""
     operators, starts, handles = [], [], []
     for node in explore(y)[0]:
-        handles.append(node.register_prehook(lambda _, node=node: starts.append((_short(node), len(operators)))))
+        handles.append(node.register_prehook(lambda _, node=node: starts.append((short_name(node), len(operators)))))
     with Operators(operators), Calls(called := []):
         y.backward()
     for handle in handles:
@@ -57,10 +57,6 @@ def _backward(y: torch.Tensor) -> list:
     ends = [start for _, start in starts[1:]] + [len(operators)]
     rows = [("backward", [], _names(operators[: starts[0][1]]))]
     return rows + [("", [name], _names(operators[start:end])) for (name, start), end in zip(starts, ends)]
-
-
-def _short(node) -> str:
-    return node.name().rpartition("::")[2]
 
 
 def _names(operators: list) -> list:
@@ -89,24 +85,17 @@ def _draw(forward: list, back: list, counts: list) -> tuple:
         height = LINE * max(len(lines), len(nodes), 1) + 9
         middle, tone = y + height / 2, "it-2" if whole else "it-1"
         if not whole:
-            shapes += _box(lefts[0], y, widths[0], height, [name], 4)
+            shapes += lines_box(lefts[0], y, widths[0], height, [name], LINE, 4)
         if nodes:
-            shapes += _box(lefts[1], y, widths[1], height, nodes, height / 2.4)
+            shapes += lines_box(lefts[1], y, widths[1], height, nodes, LINE, height / 2.4)
             shapes.append(group(tone, *arrow(lefts[1], middle, "right", "M", rights[0] + 1, middle)))
         if lines:
             start = rights[1 if nodes else 0] + 1
-            shapes += _box(lefts[2], y, widths[2], height, lines, 4)
+            shapes += lines_box(lefts[2], y, widths[2], height, lines, LINE, 4)
             shapes.append(group(tone, *arrow(lefts[2], middle, "right", "M", start, middle)))
         y += height + GAP
-    shapes += _box(lefts[0], whole, first, y - GAP - whole, [back[0][0]], 4)
+    shapes += lines_box(lefts[0], whole, first, y - GAP - whole, [back[0][0]], LINE, 4)
     return [group("it-large", *shapes)], rights[2] + MARGIN, y - GAP + MARGIN
-
-
-def _box(left, top, width, height, lines: list, radius) -> list:
-    """A box with lines of text in its middle."""
-    first = top + height / 2 + 4.5 - LINE * (len(lines) - 1) / 2
-    said = [text(left + width / 2, first + LINE * k, line, "it-value", "middle") for k, line in enumerate(lines)]
-    return [rect(left, top, width, height, "it-pill", radius), *said]
 
 
 def _draw_narrow(forward: list, back: list, counts: list) -> tuple:

@@ -52,6 +52,14 @@ def box(middle, top, width, height, said: str, kind: str, radius=0) -> list:
     return [around, text(middle, top + height / 2 + 4, said, "it-value", "middle")]
 
 
+def lines_box(left, top, width, height, lines: list, line, radius=4, bold: str = "") -> list:
+    """A rectangle with lines of text in its middle, `line` px apart; the one that says `bold` is bold."""
+    first, middle = top + height / 2 + 4.5 - line * (len(lines) - 1) / 2, left + width / 2
+    kinds = ["it-name" if said == bold else "it-value" for said in lines]
+    said = [text(middle, first + line * i, one, kinds[i], "middle") for i, one in enumerate(lines)]
+    return [rect(left, top, width, height, "it-pill", radius), *said]
+
+
 def path(*steps, kind: str = "it-line") -> str:
     """A path from SVG commands and numbers, for instance `path("M", 0, 0, "V", 9)`."""
     d = " ".join(step if isinstance(step, str) else number(step) for step in steps)

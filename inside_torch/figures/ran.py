@@ -6,7 +6,7 @@ from collections.abc import Callable
 from itertools import accumulate, groupby
 from textwrap import wrap
 
-from .drawing import arrow_down, figure, group, rect, text
+from .drawing import arrow_down, figure, group, lines_box, rect, text
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
 from .noted import in_order, noted
 
@@ -45,11 +45,7 @@ def _counted(ops: list) -> list:
 
 
 def _box(x, y, width, lines: list, bold: str) -> list:
-    """A box with lines of text, of which one that says `bold` is bold."""
-    middle = x + width / 2
-    kinds = ["it-name" if line == bold else "it-value" for line in lines]
-    said = [text(middle, y + PAD + 11 + LINE * i, line, kinds[i], "middle") for i, line in enumerate(lines)]
-    return [rect(x, y, width, 2 * PAD + LINE * len(lines) - 3, "it-pill", 4), *said]
+    return lines_box(x, y, width, 2 * PAD + LINE * len(lines) - 3, lines, LINE, bold=bold)
 
 
 def _draw(heads: dict, keys: list, cells: dict) -> tuple:

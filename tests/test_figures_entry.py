@@ -68,7 +68,7 @@ def test_an_operator_with_an_overload_is_drawn_and_the_bytes_are_the_same_again(
         ("ones", ValueError, "no entry in derivatives.yaml"),
         ("linear", ValueError, "names no kernel for the CPU"),
         ("sum", ValueError, "names no kernel for the CPU"),
-        ("mul.Tensor", ValueError, "px wide"),
+        ("mul.Tensor", ValueError, "too wide"),
     ],
 )
 def test_what_cannot_be_drawn_raises(name, error, says):

@@ -54,7 +54,7 @@ def test_a_phone_has_a_box_for_each_layer_and_no_line_leaves_it(svg):
     narrow = ElementTree.fromstring(svg).find(SVG + "svg")
     assert float(narrow.get("width")) == PHONE
     assert len(list(narrow.iter(SVG + "rect"))) == len({row[0] for row in rows_of(svg)}) + 1  # Inductor twice
-    drawn = [line for line in narrow.iter(SVG + "text") if line.get("class") == "it-saved"]
+    drawn = [line for line in narrow.iter(SVG + "text") if line.get("class") == "it-value"]
     assert "2 AddBackward0" in [line.text for line in drawn] and "2 nothing" in [line.text for line in drawn]
     assert all(float(line.get("x")) + code_width(line.text, 11) < PHONE - 4 for line in drawn)
 

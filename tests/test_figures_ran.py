@@ -92,7 +92,7 @@ def test_what_cannot_be_drawn_is_refused(calls, error, part):
 def test_it_is_plain_stable_and_fits():
     svg = kernels_ran(CALLS, title=HOSTILE)
     root = ElementTree.fromstring(svg)
-    assert [float(one.get("width")) for one in (root, root.find(f"{SVG}svg"))] == [WIDE, PHONE]
+    assert float(root.get("width")) <= WIDE and float(root.find(f"{SVG}svg").get("width")) <= PHONE
     for element in root.iter():
         assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
     drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}

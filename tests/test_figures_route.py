@@ -75,7 +75,7 @@ def test_what_is_drawn_as_running_runs(mode):
 def test_a_composite_kernel_ends_the_way():
     with pytest.raises(ValueError, match="too long"):  # the file of this kernel has no room on a phone
         call_route("aten::linear", torch.ones(2, 2), title="t")
-    from inside_torch.figures.route import route
+    from inside_torch.figures.keys import route
 
     happened = {key: happens for key, _, happens, *_ in route("aten::linear", torch.ones(2, 2))}
     assert happened["AutogradCPU"] == "runs" and happened["CPU"] == "not reached"

@@ -1,18 +1,27 @@
-"""The figure of one operator on two devices, side by side, drawn from the dispatcher's table: what both share is one
-box."""
+"""Figures of backends: one operator on two devices, drawn from the dispatcher's table; and a program on a new device,
+line by line, with who served each operator. The device is that of examples/python_backend.py in short."""
 
-import re
+from collections import Counter
+from collections.abc import Callable, Generator
+from functools import partial
 from pathlib import PurePosixPath
 
 import torch
+from torch.utils import backend_registration
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves, tree_map_only
 
+from .boxes import Box, column, grid, laid_out
 from .checks import checked
-from .drawing import arrow_down, figure, group, rect, text
-from .keys import keys_of
-from .layout import MARGIN, NARROW, ROOM
+from .drawing import arrow_down, group, text
+from .keys import entries, keys_of
+from .layout import MARGIN, NARROW
 
-LINE, GAP = 17, 26  # from one line of text to the next, from one box to the next
-ENTRY = re.compile(r"^(?P<key>\w+): (?P<falls>fallthrough )?registered at (?P<place>\S+:\d+) \[", re.M)
+aten = torch.ops.aten
+CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
+KINDS = {"composite": "PyTorch's composite", "own": "kernel of its own", "fallback": "CPU fallback"}
+TONES = {"composite": "it-3", "own": "it-1", "fallback": "it-2"}
+Program = Callable[[str], Generator[str, None, torch.Tensor]]
 
 
 def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
@@ -27,7 +36,7 @@ def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
     keys = [[key for key, excluded in keys_of(one) if not excluded] for one in both]
     if len(keys[0]) != len(keys[1]):
         raise ValueError(f"the calls have different kinds of keys: {keys[0]} and {keys[1]}")
-    found = {one["key"]: one for one in ENTRY.finditer(torch._C._dispatch_dump_table(operator.name()))}
+    found = entries(operator.name())
     if missing := [key for key in keys[0] + keys[1] if key not in found]:
         raise ValueError(f"{operator.name()} has no kernel for {missing[0]}")
     nodes = [operator(one).grad_fn.name() for one in both]
@@ -35,50 +44,175 @@ def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
         raise ValueError(f"the calls leave different nodes: {nodes[0]} and {nodes[1]}")
     rows = [["Python", "Python", f"torch.{operator.overloadpacket.__name__}", "shared"]]
     for pair in (pair for pair in zip(*keys) if not found[pair[0]]["falls"]):
-        places = [found[key]["place"] for key in pair]
-        said = [_code(place) for place in places]
+        places = [found[key].group("file", "line") for key in pair]
+        said = [_code(file) for file, _ in places]
         leaves = f", leaves {nodes[0]}" if pair[0].startswith("Autograd") else ""
         same = places[0] == places[1]
         rows.append([*pair, said[0] + leaves if same else " | ".join(said), "shared" if same else "its own"])
     heads = [one.device.type for one in both]
     desc = f"{operator.name()} on {heads[0]} and on {heads[1]}, from the top. "
     desc += " ".join(f"{left} and {right}: {code}, {kind}." for left, right, code, kind in rows)
-    drawn = [_draw(rows, heads, width) for width in (min(ROOM, 560), NARROW)]
     columns = [f"key on {heads[0]}", f"key on {heads[1]}", "code", "is"]
-    return figure(*drawn[0], title, desc, columns, rows, drawn[1])
+    return laid_out(partial(_two_columns, rows, heads), title, desc, columns, rows)
 
 
-def _code(place: str) -> str:
+def _code(file: str) -> str:
     """The C++ file where a kernel was registered, or that it is a function in Python."""
-    file = PurePosixPath(place.rpartition(":")[0])
-    return file.name if file.suffix == ".cpp" else "a Python function"
+    return PurePosixPath(file).name if file.endswith(".cpp") else "a Python function"
 
 
-def _draw(rows: list, heads: list, whole) -> tuple:
-    """The shapes, their width and height: two columns, as wide together as the boxes that span both."""
-    half = (whole - 4 * MARGIN) / 2
-    middles = [MARGIN + half / 2, MARGIN + whole - half / 2]
-    shapes = [text(x, MARGIN + 12, f"on {head}", "it-name", "middle") for x, head in zip(middles, heads)]
-    y = MARGIN + 22
-    for i, (*keys, code, kind) in enumerate(rows):
-        if i:
-            shapes += [group("it-1", *arrow_down(x, y - GAP + 1, y)) for x in middles]
-        lines = code.split(", ")
+def _two_columns(rows: list, heads: list, wide: bool) -> list:
+    """Two columns, as wide together as the boxes that span both."""
+    boxes = [[Box([f"on {head}"], "", f"on {head}") for head in heads]]
+    for *keys, code, kind in rows:
         if kind == "shared":
-            names = [keys[0]] if keys[0] == keys[1] else keys
-            shapes.append(group("it-2", *_box(MARGIN, y, whole, [], lines, "it-element")))
-            ends = [middles[0] + 8, middles[1] - 8] if len(names) > 1 else [MARGIN + whole / 2]
-            shapes += [text(x, y + 18, name, "it-name", "middle") for x, name in zip(ends, names)]
+            name = " | ".join(dict.fromkeys(keys))
+            boxes.append([Box([name, *code.split(", ")], "it-element", name, "it-2")])
         else:
-            for x, key, one in zip(middles, keys, code.split(" | ")):
-                shapes += _box(x - half / 2, y, half, [key], [one], "it-pill")
-        y += 12 + LINE * (1 + max(1, len(lines))) + GAP
-    shapes.append(text(MARGIN, y - GAP + 22, "dashed: the same code for both", "it-value"))
-    return [group("it-large", *shapes)], whole + 2 * MARGIN, y - GAP + 22 + 2 * MARGIN
+            boxes.append([Box([key, one], bold=key) for key, one in zip(keys, code.split(" | "))])
+    room = 560 if wide else NARROW
+    shapes, places = grid(boxes, apart=2 * MARGIN, gap=[0, *[26] * len(rows)], pad=10, room=room)
+    for i in range(2, len(boxes)):
+        above, below = places[i - 1, 0], places[i, 0]
+        ways = [arrow_down(places[0, j].middle, above.low + 1, below.y) for j in range(2)]
+        shapes += [group("it-1", *way) for way in ways]
+    return [*shapes, text(MARGIN, below.low + 22, "dashed: the same code for both", "it-value")]
 
 
-def _box(x, y, width, names: list, lines: list, kind: str) -> list:
-    """A box with a line for its name, written here or by the caller, and lines for the code."""
-    around, middle = rect(x, y, width, 12 + LINE * (1 + len(lines)), kind, 4), x + width / 2
-    said = [text(middle, y + 18, name, "it-name", "middle") for name in names]
-    return [around, *said, *(text(middle, y + 18 + LINE * i, s, "it-value", "middle") for i, s in enumerate(lines, 1))]
+class _Composed(TorchDispatchMode):
+    """The operators called with or for a tensor of one device that PyTorch composes of others: their names."""
+
+    def __init__(self, device: str):
+        super().__init__()
+        self.device, self.seen = device, []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        tensors = [one for one in tree_leaves((args, kwargs, out)) if isinstance(one, torch.Tensor)]
+        entry = entries(func.name()).get("PrivateUse1")
+        if (
+            entry
+            and entry["kind"] == "default backend kernel"
+            and any(one.device.type == self.device for one in tensors)
+        ):
+            self.seen.append(func.overloadpacket.__name__)
+        return out
+
+
+def served(program: Program, device: str, *, title: str) -> str:
+    """`program(device)` on a new device of this name, made for this figure, and `program("cpu")`. A program yields the
+    text of each line after it has run, and returns a tensor. Below each line are its operators in three columns: those
+    that PyTorch composes of others for any device, those for which the device has a kernel, those that it leaves to the
+    CPU, each with the number of calls. Raises ValueError for a program without lines, for names that do not fit, and
+    when the device computes something else than the CPU."""
+    keep = set_up(device, asked := [])
+    lines, ours = _run(program(device), device, asked)
+    if not lines:
+        raise ValueError("the program has no lines")
+    if not torch.equal(ours.cpu(), _run(program("cpu"), device, [])[1]):
+        raise ValueError(f"{device} computes something else than the CPU")
+    total = {kind: len({name for _, cells in lines for name in cells[kind]}) for kind in KINDS}
+    rows = [[line, KINDS[kind], name, n] for line, cells in lines for kind in KINDS for name, n in cells[kind].items()]
+    desc = "For each line of the program its operators, by who served them. " + " ".join(
+        f"{line}: {'; '.join(f'{KINDS[kind]}: {_said(cells[kind])}' for kind in KINDS)}." for line, cells in lines
+    )
+    del keep
+    columns = ["line", "served by", "operator", "calls"]
+    return laid_out(partial(_below_lines, lines, total), title, desc, columns, rows)
+
+
+def _run(steps: Generator, device: str, asked: list) -> tuple:
+    """What each line asked for, as (line, {kind: Counter of operators}), and what the program returns."""
+    lines = []
+    with _Composed(device) as composed:
+        while True:
+            del asked[:], composed.seen[:]
+            try:
+                line = next(steps)
+            except StopIteration as end:
+                return lines, end.value
+            cells = {kind: Counter(name for name, by in asked if by == kind) for kind in KINDS}
+            lines.append((line, {**cells, "composite": Counter(composed.seen)}))
+
+
+def _said(cell: Counter) -> str:
+    return ", ".join(_names(cell)) or "none"
+
+
+def _names(cell: Counter) -> list:
+    return [f"{name}\u00a0\u00d7{n}" if n > 1 else name for name, n in cell.items()]
+
+
+def _below_lines(lines: list, total: dict, wide: bool) -> list:
+    """Below each line a box for each kind that served it."""
+    heads = [_box([f"{KINDS[kind]}: {n}"], kind)._replace(bold=f"{KINDS[kind]}: {n}") for kind, n in total.items()]
+    said = _names if wide else lambda cell: [_said(cell)]
+    rows = [[_box(said(cells[kind]), kind) if cells[kind] else None for kind in KINDS] for _, cells in lines]
+    flow = partial(grid, apart=4, even=False) if wide else column
+    shapes, places = flow([heads, *rows], gap=36, pad=14)
+    tops = {i: place.y for (i, _), place in reversed(places.items())}
+    return [*shapes, *(text(MARGIN, tops[i] - 8, line, "it-name") for i, (line, _) in enumerate(lines, 1) if i in tops)]
+
+
+def _box(lines: list, kind: str) -> Box:
+    return Box(lines, "it-element", "", TONES[kind], "start")
+
+
+def set_up(name: str, served: list) -> tuple:
+    """Make the device `name` in this process; `served` gets (operator, "own" or "fallback") for each call on it, by the
+    dispatcher's name. Returns the libraries, which have to stay alive. Private torch APIs throughout: a process has one
+    such device, and a second one raises RuntimeError."""
+    backend_registration._setup_privateuseone_for_python_backend(name)
+    own, others = torch.library.Library("aten", "IMPL"), torch.library.Library("_", "IMPL")
+
+    def noted(operator, kind, kernel, *args, **kwargs):
+        served.append((operator.removeprefix("aten::"), kind))
+        return kernel(*args, **kwargs)
+
+    for operator, kernel in _own(name).items():
+        own.impl(operator, partial(noted, operator, "own", kernel), "PrivateUse1")
+    others.fallback(lambda op, *a, **k: noted(op.name(), "fallback", _fallback, op, *a, **k), "PrivateUse1")
+    return own, others
+
+
+def _own(name: str) -> dict:
+    """The kernels that no fallback can replace, and relu; their outputs are on the device `name`."""
+    wrap = partial(_wrap, torch.device(name, 0))
+    return {
+        "empty.memory_format": lambda size, dtype=None, **_: wrap(torch.empty(size, dtype=dtype)),
+        "empty_strided": lambda size, stride, dtype=None, **_: wrap(torch.empty_strided(size, stride, dtype=dtype)),
+        "_copy_from": _copy,
+        "view": partial(aten.view.default.redispatch, CPU),
+        "as_strided": partial(aten.as_strided.default.redispatch, CPU),
+        "relu": lambda x: wrap(_memory(x).clamp(min=0)),
+    }
+
+
+def _wrap(device: torch.device, cpu: torch.Tensor) -> torch.Tensor:
+    """A tensor of the device over the bytes of a CPU tensor."""
+    size = cpu.untyped_storage().nbytes()
+    storage = torch._C._construct_storage_from_data_pointer(cpu.data_ptr(), device, size)
+    storage.memory = cpu
+    x, set_ = torch._C._acc.create_empty_tensor((0,), cpu.dtype), aten.set_.source_Storage_storage_offset
+    return set_.redispatch(CPU, x, storage, 0, cpu.shape, cpu.stride())
+
+
+def _memory(x: torch.Tensor) -> torch.Tensor:
+    """The bytes of a tensor of the device as a CPU tensor."""
+    place = x.shape, x.stride(), x.storage_offset()
+    return x if x.is_cpu else x.untyped_storage().memory.as_strided(*place)
+
+
+def _copy(x: torch.Tensor, to: torch.Tensor, non_blocking: bool = False) -> torch.Tensor:
+    _memory(to).copy_(_memory(x))
+    return to
+
+
+def _fallback(op, *args, **kwargs):
+    """Run the CPU's kernel of an operator on the bytes of the device."""
+    ours = {_memory(x): x for x in tree_leaves((args, kwargs)) if isinstance(x, torch.Tensor)}
+    twin = {x: cpu for cpu, x in ours.items()}
+    device = next(iter(ours.values())).device
+    args, kwargs = tree_map_only(torch.Tensor, twin.get, (args, kwargs))
+    out = op(*args, **kwargs)
+    return tree_map_only(torch.Tensor, lambda cpu: ours[cpu] if cpu in ours else _wrap(device, cpu), out)

@@ -1,13 +1,22 @@
-"""The figure of one call from Python down to the kernels and of its way back, recorded while both run."""
+"""Figures of one call: from Python down to the kernels and back, recorded while both run; and of a compiled function,
+what a call that compiles passes, and what every later call passes instead."""
+
+import re
+from functools import partial
 
 import torch
+from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 
-from .drawing import arrow, arrow_down, figure, group, text
+from .boxes import Box, across, down, grid, laid_out
+from .drawing import arrow, group, text
 from .keys import keys_of, registered
-from .layers import Calls, Operators, copied
-from .layout import MARGIN, stages
+from .layers import Calls, Operators, compiled_layers, copied
+from .layout import MARGIN
 
-APART = 42  # between the way down and the way up
+APART = 50  # between the way down and the way up
+SIDE = 52  # room for a way beside the boxes
+HIT = ("frame", "guards", "compiled code")
+GUARD = re.compile(r"\+- [A-Z_]{6,}\b")  # a check; the managers that hold them have names in lower case
 SHOWN = ("AutogradCPU", "ADInplaceOrView", "CPU")
 
 
@@ -29,13 +38,13 @@ def call_path(f, *inputs: torch.Tensor, title: str) -> str:
     with Operators(backward := []):
         torch.autograd.grad(y, wanted, ones)
     ran = list(dict.fromkeys(str(operator.overloadpacket) for operator in backward))
-    down = [("Python", names, "it-pill"), *_registered(calls[0][2][-1], wanted[0])]
+    way = [("Python", names, "it-pill"), *_registered(calls[0][2][-1], wanted[0])]
     back = [("Python", ["backward()"]), ("node", [y.grad_fn.name()]), None, ("operators", ran)]
-    rows = [[name, " ".join(said), " ".join(up[1]) if up else ""] for (name, said, _), up in zip(down, back)]
+    rows = [[name, " ".join(said), " ".join(up[1]) if up else ""] for (name, said, _), up in zip(way, back)]
     desc = "Down: " + "; ".join(f"{name}: {said}" for name, said, _ in rows) + ". "
     desc += "Back: " + "; ".join(f"{one[0]}: {' '.join(one[1])}" for one in back if one) + "."
-    drawn = _draw(down, [one and (*one, "it-pill") for one in back])
-    return figure(*drawn, title, desc, ["layer", "on the way down", "on the way back"], rows)
+    columns = ["layer", "on the way down", "on the way back"]
+    return laid_out(partial(_both_ways, way, back), title, desc, columns, rows)
 
 
 def _registered(operator, tensor: torch.Tensor) -> list:
@@ -47,11 +56,60 @@ def _registered(operator, tensor: torch.Tensor) -> list:
     return [(k, [name, files[k]], "it-pill") if files[k] else (k, ["falls through"], "it-tab") for k in SHOWN]
 
 
-def _draw(down: list, back: list) -> tuple:
-    boxes, ways, ((_, x), (left, right)), edges = stages(list(zip(down, back)), MARGIN, APART, gap=24, pad=14)
-    (_, start), (node, end), _, (last, bottom) = edges
-    middle, y = (left + right) / 2, (node + end) / 2
-    up = arrow(x + APART - 2, y, "right", "M", x + 3, y)
-    up += [*arrow_down(middle, start + 1, node), *arrow_down(middle, end + 1, last)]
-    up.append(text(x + APART / 2, y - 6, "leaves", "it-index", "middle"))
-    return [group("it-1", *ways), group("it-2", *up), *boxes], right + MARGIN, bottom + MARGIN
+def _both_ways(way: list, back: list, _wide: bool) -> list:
+    rows = [
+        [Box([name, *said], kind, name), up and Box([up[0], *up[1]], bold=up[0])]
+        for (name, said, kind), up in zip(way, back)
+    ]
+    shapes, at = grid(rows, apart=APART, pad=8)
+    node = at[1, 1]
+    leaves = text(node.x - APART / 2, node.level - 6, "leaves", "it-index", "middle")
+    up = [*across([at[1, 0], node]), *down([at[0, 1], node, at[3, 1]]), leaves]
+    return [group("it-1", *down(at[i, 0] for i in range(len(rows)))), group("it-2", *up), *shapes]
+
+
+def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
+    """A compiled function: the first call, a miss, goes from the frame through Dynamo, AOTAutograd and Inductor to an
+    entry with guards; the second, a hit, from the guards to the code at once. The boxes hold what was counted while
+    Inductor compiled f, and in two calls that show the miss and the hit. Raises TypeError for inputs that are no
+    tensors, ValueError where f is compiled more than once or needs a graph without gradients, and where the second call
+    compiles again."""
+    layers = compiled_layers(f, copied(inputs))
+    captured = sum(len(cell) for cell in layers[0][1])
+    graphs = [sum(len(cell) for cell in cells) for name, cells in layers if name.startswith("AOT")]
+    forward, backward = (cells[0] for name, cells in layers if name == "Inductor")
+    before = len(_debug_get_cache_entry_list(f.__code__))
+    compiled = torch.compile(f, backend=(count := torch._dynamo.testing.CompileCounter()))
+    compiled(*inputs)
+    entries = _debug_get_cache_entry_list(f.__code__)  # the newest first
+    compiled(*inputs)
+    if (made := len(entries) - before) != 1 or count.frame_count != 1:
+        raise ValueError(f"one entry and one hit are drawn, not {made} entries and {count.frame_count} compilations")
+    guards = len(GUARD.findall(str(entries[0].guard_manager)))
+    boxes = [
+        ("frame", [f"{f.__name__}{f.__code__.co_varnames[: f.__code__.co_argcount]}".replace("'", "")]),
+        ("guards", [f"{guards} checks"]),
+        ("Dynamo", [f"graph of {captured} calls"]),
+        ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
+        ("Inductor", [f"kernels: {len(forward)} forward, {len(backward)} back"]),
+        ("cache entry", ["guards and new bytecode"]),
+        ("compiled code", ["calls the kernels"]),
+    ]
+    rows = [[name, ", ".join(said), "hit and miss" if name in HIT else "miss"] for name, said in boxes]
+    rows += [["kernel of the forward", name, "hit and miss"] for name in forward]
+    rows += [["kernel of the backward", name, "hit and miss"] for name in backward]
+    desc = "A miss passes all boxes from top to bottom, a hit only the first two and the last. "
+    desc += " ".join(f"{name}: {', '.join(said)}." for name, said in boxes)
+    return laid_out(partial(_stack, boxes), title, desc, ["stage", "holds", "passed by"], rows)
+
+
+def _stack(boxes: list, _wide: bool) -> list:
+    """A stack of boxes with two ways through it."""
+    rows = [[Box([name, *said], "it-pill" if name == "frame" else "it-pill it-dashed", name)] for name, said in boxes]
+    shapes, at = grid(rows, MARGIN + SIDE, gap=26, pad=22)
+    _, guards, *_, code = at.values()
+    start, end, x = guards.level, code.level, MARGIN + 10
+    turn = ("H", x + 8, "Q", x, start, x, start + 8, "V", end - 8, "Q", x, end, x + 8, end)
+    hit = [*arrow(code.x, end, "right", "M", guards.x, start, *turn), text(x + 6, start + 18, "hit", "it-step")]
+    miss = [*down(at.values()), text(guards.middle + 10, guards.low + 17, "miss", "it-step")]
+    return [group("it-1", *hit), group("it-2", *miss), *shapes]

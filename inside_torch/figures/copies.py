@@ -5,9 +5,10 @@ from typing import NamedTuple
 
 import torch
 
+from .boxes import Box, Place, extent, laid_out
 from .checks import checked_dict, checked_label
-from .drawing import arrow_head, figure, group, path, rect, s_curve, text
-from .layout import CELL, MARGIN, NARROW, ROOM, code_width
+from .drawing import arrow_head, cell, curve_right, group, path, rect, s_curve, text
+from .layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
 from .reading import read
 
 TEXT, HIGH, MOST, TONES = 13, 30, 12, 3  # size of text, height of a cell, cells that fit a phone, tones
@@ -51,28 +52,25 @@ def memory_order(tensors: dict[str, torch.Tensor], dim: int, word: str, *, title
     ways = [(i, after.index(value)) for i, value in enumerate(before) if tones[value] == 0]
     if any(end > beside for (_, end), (_, beside) in pairwise(ways)):
         raise ValueError(f"the arrows from {first.label!r} would cross")
-    wide, narrow = (_orders(held, tones, ways, word, room) for room in (ROOM, NARROW))
     rows = [[label, i, value, tones[value]] for label, values in held.items() for i, value in enumerate(values)]
     told = "; ".join(f"{label}: {', '.join(values)}" for label, values in held.items())
     desc = f"Two storages of the same numbers in the order of memory. {told}."
     columns = ["tensor", "storage index", "value", word]
-    return figure(*narrow, title, desc, columns, rows) if small else figure(*wide, title, desc, columns, rows, narrow)
+    draw = lambda wide: _orders(held, tones, ways, word, NARROW if small or not wide else ROOM)  # noqa: E731
+    return laid_out(draw, title, desc, columns, rows)
 
 
-def _orders(held: dict, tones: dict, ways: list, word: str, room) -> tuple:
-    """The shapes of memory_order where there is this room, their width and height."""
-    cell, tops, shapes = min(52, room // len(tones)), (MARGIN + 36, MARGIN + HIGH + 112), []
+def _orders(held: dict, tones: dict, ways: list, word: str, room) -> list:
+    """The shapes of memory_order where there is this room."""
+    side, tops, shapes = min(52, room // len(tones)), (MARGIN + 36, MARGIN + HIGH + 112), []
     for (label, values), y, low in zip(held.items(), tops, (MARGIN + 12, tops[1] + HIGH + 20)):
         shapes.append(text(MARGIN, low, label, "it-name"))
         for at, value in enumerate(values):
-            x, middle = MARGIN + at * cell, MARGIN + (at + 0.5) * cell
-            mark = rect(x + 3, y + 3, cell - 6, HIGH - 6, "it-element", 6)
-            shapes += [rect(x, y, cell, HIGH, "it-cell"), group(f"it-{tones[value] + 1}", mark)]
-            shapes += [rect(x, y, cell, HIGH, "it-edge"), text(middle, y + 20, value, "it-value", "middle")]
-            shapes.append(text(middle, y - 5, str(at), "it-index", "middle"))
+            x = MARGIN + at * side
+            mark = group(f"it-{tones[value] + 1}", rect(x + 3, y + 3, side - 6, HIGH - 6, "it-element", 6))
+            shapes += cell(x, y, side, value, mark, index=at, height=HIGH)
     for start, end in ways:
-        x0, x1, low = MARGIN + (start + 0.5) * cell, MARGIN + (end + 0.5) * cell, tops[1] - 18
-        y = tops[0] + HIGH
+        x0, x1, y, low = MARGIN + (start + 0.5) * side, MARGIN + (end + 0.5) * side, tops[0] + HIGH, tops[1] - 18
         shapes.append(group("it-1", path("M", x0, y, *s_curve(x0, y, x1, low - 6)), arrow_head(x1, low)))
     x, y = MARGIN, tops[1] + HIGH + 36
     for tone in sorted(set(tones.values())):
@@ -80,11 +78,9 @@ def _orders(held: dict, tones: dict, ways: list, word: str, room) -> tuple:
         mark = [rect(x + 3, y, 18, 18, "it-element", 6), text(x + 26, y + 14, said, "it-value")]
         shapes.append(group(f"it-{tone + 1}", *mark))
         x += 26 + code_width(said, TEXT) + 14
-    words = max(code_width(said, TEXT) for said in [*held, *tones])
-    wide = max(cell * len(tones), x - 14 - MARGIN, words)
-    if wide > room or max(code_width(value, TEXT) for value in tones) > cell - 6:
-        raise ValueError(f"labels and values are too wide: {room} can be drawn")
-    return [group("it-large", *shapes)], wide + 2 * MARGIN, y + 18 + MARGIN
+    if widest(tones, TEXT) > side - 6:
+        raise ValueError(f"values are too wide: {side - 6} px can be drawn")
+    return shapes
 
 
 def lazy_copy(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> str:
@@ -106,19 +102,16 @@ def lazy_copy(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> st
     if after.shared:
         raise ValueError(f"{write} copied nothing")
     held = [value for state in (before, after) for values in state.values.values() for value in values]
-    cell = max(CELL, *(code_width(value, TEXT) + 6 for value in held))
-    names = max(code_width(label, TEXT) for label in tensors) + 16
-    wide = names + GAP + code_width(OWN, TEXT) + 16 + GAP + cell * len(before.values[next(iter(tensors))])
-    high, said = 26 + PITCH + CARD, f"after {write}"
-    if max(code_width(said, TEXT), wide) > NARROW:
-        raise ValueError(f"labels and values are {wide} wide, and at most {NARROW} can be drawn")
-    panels = *_panel("before", before, names, cell, MARGIN), *_panel(said, after, names, cell, MARGIN + high + 24)
-    size = wide + 2 * MARGIN, 2 * high + 24 + 2 * MARGIN
+    side = max(CELL, widest(held, TEXT) + 6)
+    names, high, said = widest(tensors, TEXT) + 16, 26 + PITCH + CARD, f"after {write}"
+    panels = *_panel("before", before, names, side, MARGIN), *_panel(said, after, names, side, MARGIN + high + 24)
+    if max(extent(panels)[0] - 2 * MARGIN, code_width(said, TEXT)) > NARROW:
+        raise ValueError(f"labels and values are too wide, and at most {NARROW} can be drawn")
     rows = [[name, *_told(before, name), *_told(after, name)] for name in tensors]
     desc = f"Before, both storages lead to one memory; after {write}, each to its own. "
     desc += "; ".join(f"{name} reads {old}, then {new}" for name, _, old, _, new in rows) + "."
     columns = ["tensor", "storage before", "values before", "storage after", "values after"]
-    return figure([group("it-large", *panels)], *size, title, desc, columns, rows)
+    return laid_out(lambda _: panels, title, desc, columns, rows)
 
 
 def _state(tensors: dict) -> State:
@@ -132,27 +125,18 @@ def _told(state: State, label: str) -> list:
     return [state.storages[label], ", ".join(state.values[label])]
 
 
-def _panel(said: str, state: State, names, cell, y) -> list:
+def _panel(said: str, state: State, names, side, y) -> list:
     """Tensors, storages and memory from left to right, below y."""
     x, card = MARGIN, code_width(OWN, TEXT) + 16
     shapes = [text(x, y + 12, said, "it-name")]
     left, at, row = x + names + GAP, x + names + card + 2 * GAP, y + 26 + CARD / 2
     for i, (label, values) in enumerate(state.values.items()):
         middle, memory = row + i * PITCH, row + (PITCH / 2 if state.shared else i * PITCH)
-        inside = [rect(x, middle - 16, names, 32, "it-element", 8), text(x + 8, middle + 5, label, "it-name")]
-        shapes += [group(f"it-{i + 1}", *inside), rect(left, middle - CARD / 2, card, CARD, "it-pill", 3)]
-        shapes.append(text(left + 8, middle - 5, "StorageImpl", "it-name"))
-        shapes.append(text(left + 8, middle + 13, state.storages[label], "it-value"))
-        arrows = *_to_right(x + names, middle, left, middle), *_to_right(left + card, middle, at, memory)
+        shapes += Box([label], "it-element", label, f"it-{i + 1}", "start", 8).drawn(Place(x, middle - 16, names, 32))
+        lines = ["StorageImpl", state.storages[label]]
+        shapes += Box(lines, "it-pill", lines[0], "", "start", 3).drawn(Place(left, middle - CARD / 2, card, CARD))
+        arrows = *curve_right(x + names, middle, left, middle), *curve_right(left + card, middle, at, memory)
         shapes.append(group("it-3", *arrows))
         for j, value in enumerate(values if i == 0 or not state.shared else []):
-            place = at + j * cell, memory - CELL / 2, cell, CELL
-            shapes += [rect(*place, "it-cell"), rect(*place, "it-edge")]
-            shapes.append(text(at + (j + 0.5) * cell, memory + 5, value, "it-value", "middle"))
+            shapes += cell(at + j * side, memory - CELL / 2, side, value)
     return shapes
-
-
-def _to_right(x0, y0, x1, y1) -> list:
-    """An arrow from (x0, y0) to (x1, y1)."""
-    middle = (x0 + x1) / 2
-    return [path("M", x0, y0, "C", middle, y0, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]

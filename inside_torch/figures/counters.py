@@ -4,8 +4,9 @@ from collections import namedtuple
 
 import torch
 
-from .drawing import arrow, figure, group, rect, text
-from .layout import CELL, MARGIN, NARROW, ROOM, code_width
+from .boxes import extent, laid_out
+from .drawing import arrow, cell, group, rect, text
+from .layout import CELL, MARGIN, PHONE, ROOM, code_width, widest
 from .reading import read
 
 TEXT, ROW = 13, 32  # size of text, from one tensor to the next
@@ -31,23 +32,29 @@ def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -
     changed = {i for i, pair in enumerate(zip(before.values, after.values)) if len(set(pair)) > 1}
     if not changed:
         raise ValueError(f"{write} changed no value")
-    names = max(code_width(label, TEXT) for label in tensors) + 10
-    cell = max(CELL, *(code_width(value, TEXT) + 4 for value in before.values + after.values))
-    wide, high = names + cell * len(before.values) + 12 + COUNTER, 66 + ROW * len(tensors)
-    if wide > NARROW:
-        raise ValueError(f"labels and values are {wide} wide, and at most {NARROW} can be drawn")
-    far, middle = MARGIN + ROOM - wide, MARGIN + 48
-    first = _panel("before", before, counters, set(), names, cell, MARGIN, MARGIN)
-    corners = (far, MARGIN), (MARGIN, MARGIN + high + ROW)
-    beside, below = (_panel(f"after {write}", after, counters, changed, names, cell, *corner) for corner in corners)
-    leads = group("it-3", *arrow(far - 8, middle, "right", "M", MARGIN + wide + 8, middle))
-    both = [group("it-large", *first, leads, *beside)], ROOM + 2 * MARGIN, high + 2 * MARGIN
-    narrow = [group("it-large", *first, *below)], wide + 2 * MARGIN, 2 * high + ROW + 2 * MARGIN
+    names = widest(tensors, TEXT) + 10
+    side = max(CELL, widest(before.values + after.values, TEXT) + 4)
+    high = 66 + ROW * len(tensors)
+
+    def draw(wide: bool) -> list:
+        first = _panel("before", before, counters, set(), names, side, MARGIN, MARGIN)
+        width, _ = extent(first)
+        if width > PHONE:
+            raise ValueError(f"labels and values are {width:.0f} wide, and at most {PHONE} can be drawn")
+        far, middle = ROOM + 2 * MARGIN - width, MARGIN + 48
+        corner = (MARGIN + far, MARGIN) if wide else (MARGIN, MARGIN + high + ROW)
+        leads = arrow(far, middle, "right", "M", width + 4, middle) if wide else []
+        return [
+            *first,
+            group("it-3", *leads),
+            *_panel(f"after {write}", after, counters, changed, names, side, *corner),
+        ]
+
     rows = [[label, str(cells), before.versions[label], after.versions[label]] for label, cells in before.cells.items()]
     told = [f"{label} reads cells {cells}, version {old}, then {new}" for label, cells, old, new in rows]
     desc = f"{write} changes cells {sorted(changed)} of one storage. " + "; ".join(told) + "."
     rows.append(["storage", "all", ", ".join(before.values), ", ".join(after.values)])
-    return figure(*both, title, desc, ["object", "cells", "before", "after"], rows, narrow)
+    return laid_out(draw, title, desc, ["object", "cells", "before", "after"], rows)
 
 
 def _state(tensors: dict) -> State:
@@ -56,22 +63,19 @@ def _state(tensors: dict) -> State:
     return State(values, cells, {label: tensor._version for label, tensor in tensors.items()})
 
 
-def _panel(said: str, state: State, counters: list, changed: set, names, cell, x, y) -> list:
+def _panel(said: str, state: State, counters: list, changed: set, names, side, x, y) -> list:
     """The storage with its upper left corner at (x, y), changed cells filled; below it a row for each tensor, with a
     mark under each cell that it reads and its counter at the end."""
     left, shapes, row = x + names, [text(x, y + 12, said, "it-name")], y + 66
     for i, value in enumerate(state.values):
-        at = left + i * cell
-        shapes.append(group("it-1", rect(at, y + 36, cell, CELL, "it-fill" if i in changed else "it-cell")))
-        shapes += [rect(at, y + 36, cell, CELL, "it-edge"), text(at + cell / 2, y + 54, value, "it-value", "middle")]
-        shapes.append(text(at + cell / 2, y + 31, str(i), "it-index", "middle"))
+        shapes += cell(left + i * side, y + 36, side, value, tones=[1] * (i in changed), index=i)
     for labels, tone in zip(counters, (1, 3, 3, 3)):
-        inside, box = [], left + cell * len(state.values) + 12
+        inside, box = [], left + side * len(state.values) + 12
         for i, label in enumerate(labels):
             top = row + i * ROW
             inside.append(text(x, top + 20, label, "it-name"))
-            marks = [left + at * cell for at in state.cells[label]]
-            inside += [rect(mark + 3, top + 6, cell - 6, ROW - 12, "it-element", 6) for mark in marks]
+            marks = [left + at * side for at in state.cells[label]]
+            inside += [rect(mark + 3, top + 6, side - 6, ROW - 12, "it-element", 6) for mark in marks]
         inside.append(rect(box, row + 3, COUNTER, len(labels) * ROW - 6, "it-element", 3))
         version, middle = f"version {state.versions[labels[0]]}", row + len(labels) * ROW / 2 + 5
         shapes += [group(f"it-{tone}", *inside), text(box + COUNTER / 2, middle, version, "it-value", "middle")]

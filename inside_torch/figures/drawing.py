@@ -52,12 +52,17 @@ def box(middle, top, width, height, said: str, kind: str, radius=0) -> list:
     return [around, text(middle, top + height / 2 + 4, said, "it-value", "middle")]
 
 
-def lines_box(left, top, width, height, lines: list, line, radius=4, bold: str = "") -> list:
-    """A rectangle with lines of text in its middle, `line` px apart; the one that says `bold` is bold."""
-    first, middle = top + height / 2 + 4.5 - line * (len(lines) - 1) / 2, left + width / 2
-    kinds = ["it-name" if said == bold else "it-value" for said in lines]
-    said = [text(middle, first + line * i, one, kinds[i], "middle") for i, one in enumerate(lines)]
-    return [rect(left, top, width, height, "it-pill", radius), *said]
+def cell(
+    x, y, width, value, *marks, tones=(), index="", height=26, kind="it-cell", edge="it-edge", style="it-value"
+) -> list:
+    """A cell with a value over marks, and an index above it; its ground, its edge and its value have these classes. The
+    tones share its ground out from top to bottom."""
+    high = height / max(len(tones), 1)
+    fills = [rect(x + 0.5, y + i * high, width - 1, high, "it-fill") for i in range(len(tones))]
+    marks = [*(group(f"it-{tone}", fill) for tone, fill in zip(tones, fills)), *marks]
+    shapes = [rect(x, y, width, height, kind), *marks, *([rect(x, y, width, height, edge)] if edge else [])]
+    shapes += [text(x + width / 2, y + height / 2 + 4.5, value, style, "middle")] if value else []
+    return shapes + ([text(x + width / 2, y - 5, str(index), "it-index", "middle")] if index != "" else [])
 
 
 def path(*steps, kind: str = "it-line") -> str:
@@ -87,6 +92,12 @@ def arrow(x, y, way: str, *steps) -> list:
     """A line of path steps, and of a last straight one into a head whose tip is at (x, y)."""
     short = -6 if way in ("down", "right") else 6
     return [path(*steps, *("V", y + short) if way in ("down", "up") else ("H", x + short)), arrow_head(x, y, way)]
+
+
+def curve_right(x0, y0, x1, y1) -> list:
+    """An arrow from (x0, y0) to (x1, y1), leaving and arriving level."""
+    middle = (x0 + x1) / 2
+    return [path("M", x0, y0, "C", middle, y0, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]
 
 
 def arrow_down(x, y0, y1) -> list:

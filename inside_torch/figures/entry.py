@@ -1,21 +1,22 @@
 """The figure of an operator's entry: what the yaml files say, what torchgen writes, and where the table has it."""
 
 import re
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 
 import torch
 import torchgen
 
+from .boxes import Box, across, down, grid, laid_out
 from .checks import checked
-from .drawing import arrow, arrow_down, figure, group, text
+from .drawing import arrow, group, text
 from .keys import registered
-from .layout import MARGIN, NARROW, PHONE, WIDE, stages
+from .layout import MARGIN
 
 PACKAGED = Path(torchgen.__file__).parent / "packaged"
 NATIVE = PACKAGED / "ATen" / "native"
 FILES = {"AutogradCPU": r"VariableType_\d+\.cpp", "CPU": r"RegisterCPU_\d+\.cpp"}
-GAP, APART = 34, 42  # between rows, between columns
+GAP = 34  # between rows
 LANE = 18  # beside a column: room for an arrow
 AGAIN, LEGEND, RUN = "calls again", "dashed border: written by torchgen", "solid arrow: a call at run time"
 
@@ -56,8 +57,7 @@ def yaml_path(name: str, *, title: str) -> str:
     rows = [[head, " ".join(lines), "torchgen" * ("it-dashed" in kind)] for head, lines, kind in every]
     desc = f"{name}, from top to bottom. Autograd: {_chain(gradient)}. CPU: {_chain(native)}. "
     desc += f"{wrapper} calls {' and '.join(hand)}. {gradient[1][1][0]} calls {name} again, now for the key CPU."
-    parts, columns = (gradient, native, written), ["box", "holds", "written by"]
-    return figure(*_wide(*parts), title, desc, columns, rows, _narrow(*parts))
+    return laid_out(partial(_draw, gradient, native, written), title, desc, ["box", "holds", "written by"], rows)
 
 
 @cache
@@ -103,42 +103,33 @@ def _chain(boxes: list) -> str:
     return ", then ".join(f"{head} ({' '.join(lines)})" for head, lines, _ in boxes)
 
 
-def _wide(gradient: list, native: list, written: tuple) -> tuple:
-    """Two chains side by side, joined by autograd's second call, and right of the generated kernel what it calls."""
-    rows = [list(row) for row in zip(gradient, native, (None, written, None))]
-    boxes, ways, (one, two, (far, end)), edges = stages(rows, MARGIN, APART, GAP, 10)
-    (_, top), (first, low), (last, bottom) = edges
-    middles, right, y, slot = [sum(one) / 2, sum(two) / 2], two[1], (first + low) / 2, (last + bottom) / 2
-    ways += [*arrow_down(middles[1], top + 1, first), *arrow_down(middles[1], low + 1, last)]
-    calls = arrow(far, y, "right", "M", right + 1, y)
-    lane = one[1] + APART / 2
-    calls += arrow(two[0], slot, "right", "M", one[1] + 1, y, "H", lane, "V", slot)
-    said = [(x + 10, at + GAP / 2 + 4, s) for x in middles for at, s in ((top, "torchgen"), (low, "fills"))]
-    notes = [text(*one, "it-note") for one in (*said, (lane + 7, low + GAP / 2 + 4, AGAIN), (far, slot - 5, LEGEND))]
-    notes += [text((right + far) / 2, y - 8, "calls", "it-note", "middle"), text(far, slot + 13, RUN, "it-note")]
-    if end + MARGIN > WIDE:
-        raise ValueError(f"the figure would be {end + MARGIN:.0f} px wide")
-    drawn = group("it-large", group("it-3", *ways), group("it-1", *calls), *boxes, *notes)
-    return [drawn], end + MARGIN, bottom + MARGIN
-
-
-def _narrow(gradient: list, native: list, written: tuple) -> tuple:
-    """The two chains below each other, and last what the generated kernel calls. A lane on the left leads there from
-    the kernel, and one on the right from autograd's function to the slot."""
-    boxes, ways, [(left, near)], edges = stages([[one] for one in gradient], MARGIN + LANE, 0, GAP, 10)
-    more, down, [(_, end)], rest = stages([[one] for one in (*native, written)], MARGIN + LANE, 0, GAP, 10)
-    shift, legend = edges[-1][1] + 20 - MARGIN, rest[-1][1] + 22
-    again, (_, kernel, slot, hand) = sum(edges[1]) / 2 - shift, [sum(edge) / 2 for edge in rest]
-    calls = arrow(left, hand, "right", "M", left - 1, kernel, "H", left - LANE + 2, "V", hand)
-    right = max(near, end) + LANE
-    calls += arrow(end, slot, "left", "M", near + 1, again, "H", right, "V", slot)
-    said = [((left + near) / 2 + 10, low + GAP / 2 + 4, s) for (_, low), s in zip(edges, ("torchgen", "fills"))]
-    notes = [text(near + 10, again + shift - 8, AGAIN, "it-note"), *(text(*one, "it-note") for one in said)]
-    said = [((left + end) / 2 + 10, low + GAP / 2 + 4, s) for (_, low), s in zip(rest, ("torchgen", "fills"))]
-    said += [(left - LANE + 9, rest[2][1] + GAP / 2 + 4, "calls"), (left, legend, LEGEND), (left, legend + 18, RUN)]
-    below = [group("it-3", *down[:-2]), group("it-1", *calls), *more, *(text(*one, "it-note") for one in said)]
-    if right + MARGIN > PHONE:
-        raise ValueError(f"on a phone the figure would be {right + MARGIN:.0f} px wide")
-    upper = group("it-large", group("it-3", *ways), *boxes, *notes)
-    lower = group("it-large", *below, transform=f"translate(0 {shift})")
-    return [upper, lower], NARROW + 2 * MARGIN, shift + legend + 26
+def _draw(gradient: list, native: list, written: tuple, wide: bool) -> list:
+    """Two chains side by side, or on a phone below each other, joined by autograd's second call; right of the generated
+    kernel, or below all, what it calls. On a phone these two ways run in lanes beside the boxes."""
+    down_two = [[one] for one in (*gradient, *native, written)]
+    rows = [list(row) for row in zip(gradient, native, (None, written, None))] if wide else down_two
+    rows = [[one and Box([one[0], *one[1]], one[2], one[0]) for one in row] for row in rows]
+    shapes, at = grid(rows, MARGIN + LANE * (not wide), apart=38, gap=GAP, pad=10)
+    first, second = ([at[i, j] if wide else at[i + 3 * j, 0] for i in range(3)] for j in range(2))
+    autograd, (_, kernel, slot), hand = first[1], second, at[1, 2] if wide else at[6, 0]
+    if wide:
+        lane = (autograd.right + kernel.x) / 2
+        calls = across([kernel, hand])
+        calls += arrow(slot.x, slot.level, "right", "M", autograd.right + 1, autograd.level, "H", lane, "V", slot.level)
+        notes = [text((kernel.right + hand.x) / 2, kernel.level - 8, "calls", "it-note", "middle")]
+        notes.append(text(lane + 7, kernel.low + GAP / 2 + 4, AGAIN, "it-note"))
+        x, y, anchor = hand.right, slot.level - 5, "end"
+    else:
+        left, right = kernel.x - LANE + 2, kernel.right + LANE
+        calls = arrow(hand.x, hand.level, "right", "M", kernel.x - 1, kernel.level, "H", left, "V", hand.level)
+        calls += arrow(
+            slot.right, slot.level, "left", "M", autograd.right + 1, autograd.level, "H", right, "V", slot.level
+        )
+        notes = [text(left + 7, slot.low + GAP / 2 + 4, "calls", "it-note")]
+        notes.append(text(right - 7, second[0].y - GAP / 2 + 4, AGAIN, "it-note", "end"))
+        x, y, anchor = hand.x, hand.low + 22, "start"
+    for a, b, _ in (first, second):
+        for place, said in ((a, "torchgen"), (b, "fills")):
+            notes.append(text(place.middle + 10, place.low + GAP / 2 + 4, said, "it-note"))
+    notes += [text(x, y, LEGEND, "it-note", anchor), text(x, y + 18, RUN, "it-note", anchor)]
+    return [group("it-3", *down(first), *down(second)), group("it-1", *calls), *shapes, *notes]

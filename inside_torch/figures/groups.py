@@ -5,8 +5,9 @@ from math import prod
 
 import torch
 
-from .drawing import arrow, figure, group, rect, text
-from .layout import CELL, MARGIN, NARROW, ROOM, code_width
+from .boxes import Box, Place, laid_out
+from .drawing import arrow, cell, group, rect, text
+from .layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
 from .reading import Reading, describe, read
 
 TEXT, LINE = 13, 18  # size of text, from one line of it to the next
@@ -18,7 +19,7 @@ def view_groups(tensor: torch.Tensor, *, name: str, title: str) -> str:
     where the walks through the last group start. Each neighboring pair is given to `view`, which must join it where the
     strides say so. Raises as storage_strip does, and ValueError where `view` and the strides disagree, for fewer than
     two dimensions, for one of size 1, which `view` ignores, and where two elements lie in one cell."""
-    (reading,), values, cell = read({name: tensor}, most=1, dimensions=4)
+    (reading,), values, side = read({name: tensor}, most=1, dimensions=4)
     size, stride, pairs = reading.size, reading.stride, []
     if len(size) < 2 or 1 in size:
         raise ValueError(f"{name!r} has size {size}: at least two dimensions, each longer than 1, can be grouped")
@@ -33,9 +34,9 @@ def view_groups(tensor: torch.Tensor, *, name: str, title: str) -> str:
     words = {True: "join", False: "stay apart"}
     told = [f"dimensions {d} and {d + 1} {words[joins]}, {said}" for d, (joins, said) in enumerate(pairs)]
     desc = describe(values, [reading], tensor.dtype) + f" In {name}, {'; '.join(told)}."
-    drawn = [_groups(reading, pairs, values, cell, room) for room in (ROOM, NARROW)]
+    draw = lambda wide: _groups(reading, pairs, values, side, ROOM if wide else NARROW)  # noqa: E731
     columns = ["dimension", "size", "stride", "joins the next", "because"]
-    return figure(*drawn[0], title, desc, columns, rows, drawn[1])
+    return laid_out(draw, title, desc, columns, rows)
 
 
 def _granted(tensor: torch.Tensor, shape: tuple) -> bool:
@@ -47,9 +48,9 @@ def _granted(tensor: torch.Tensor, shape: tuple) -> bool:
     return True
 
 
-def _groups(reading: Reading, pairs: list, values: list, cell, room) -> tuple:
-    """The shapes of view_groups, side by side where `room` allows, their width and height."""
-    box, gap = code_width("dimension 0", TEXT) + 16, max(code_width(said, TEXT) for _, said in pairs) + 16
+def _groups(reading: Reading, pairs: list, values: list, side, room) -> list:
+    """The shapes of view_groups, side by side where `room` allows."""
+    box, gap = code_width("dimension 0", TEXT) + 16, widest(said for _, said in pairs) + 26
     count = len(reading.size)
     across = count * box + (count - 1) * gap + 16 <= room
     step = (box + gap, 0) if across else (0, BOX + 50)
@@ -63,43 +64,35 @@ def _groups(reading: Reading, pairs: list, values: list, cell, room) -> tuple:
         at = (x - 8, low + BOX + 26) if across else (x + box + 16, y + BOX / 2 + 4)
         said = f"{length} elements, step {reading.stride[end - 1]}"
         shapes.append(group(f"it-{tone}", around, text(*at, said, "it-step")))
-        width = at[0] + code_width(said, TEXT)
     for d, (x, y) in enumerate(corners):
-        shapes.append(rect(x, y, box, BOX, "it-pill", 3))
-        for i, line in enumerate([f"dimension {d}", f"size {reading.size[d]}", f"stride {reading.stride[d]}"]):
-            shapes.append(text(x + 8, y + 15 + 16 * i, line, "it-value"))
+        lines = [f"dimension {d}", f"size {reading.size[d]}", f"stride {reading.stride[d]}"]
+        shapes += Box(lines, anchor="start", radius=3).drawn(Place(x, y, box, BOX))
     for (x, y), (joins, said) in zip(corners, pairs):
         middle, anchor = ((x + box + gap / 2, y + 22), "middle") if across else ((x + 8, y + BOX + 22), "start")
         shapes.append(text(*middle, said, "it-value", anchor))
         word = (middle[0], middle[1] + 18) if across else (x + box + 16, middle[1])
         shapes.append(text(*word, "one stride" if joins else "two strides", "it-note", anchor))
     top = corners[-1][1] + BOX + (64 if across else 44)
-    strip, right, bottom = _walked(reading, length, values, cell, room, top)
-    width = max(width, right, corners[-1][0] + box + 8)
-    if width > room + MARGIN:
-        raise ValueError(f"{reading.label!r} is {width} wide, and at most {room} can be drawn")
-    return [group("it-large", *shapes, *strip)], width + MARGIN, bottom + MARGIN
+    return [*shapes, *_walked(reading, length, values, side, room, top)]
 
 
-def _walked(reading: Reading, walk: int, values: list, cell, room, y) -> tuple:
+def _walked(reading: Reading, walk: int, values: list, side, room, y) -> list:
     """The storage in as many rows as it needs, filled where the tensor reads it, with an arrow where a walk through the
     last group, `walk` elements long, starts. A cell has its index above it, unless every value is its own index."""
-    per, starts = room // cell, sorted(reading.indices[::walk])
+    per, starts = room // side, sorted(reading.indices[::walk])
     indexed = values != [str(index) for index in range(len(values))]
     notes = ["above a cell: its position"] * indexed + [f"filled: what {reading.label} reads"]
     notes += [f"arrow: the start of a walk of {walk} elements"] * (len(starts) > 1)
     shapes = [text(MARGIN, y + LINE * i, note, "it-note") for i, note in enumerate(notes)]
     y += LINE * (len(notes) - 1) + (26 if indexed else 10)
-    word = "start" if all((b - a) * cell > code_width("start", TEXT) for a, b in pairwise(starts)) else ""
+    word = "start" if all((b - a) * side > code_width("start", TEXT) for a, b in pairwise(starts)) else ""
     half = code_width(word, TEXT) / 2
     for index, value in enumerate(values):
-        x, top = MARGIN + index % per * cell, y + index // per * ROW
-        middle, low = x + cell / 2, top + CELL
-        shapes.append(group("it-1", rect(x, top, cell, CELL, "it-fill" if index in reading.indices else "it-cell")))
-        shapes += [rect(x, top, cell, CELL, "it-edge"), text(middle, top + 18, value, "it-value", "middle")]
-        if indexed:
-            shapes.append(text(middle, top - 5, str(index), "it-index", "middle"))
+        x, top = MARGIN + index % per * side, y + index // per * ROW
+        middle, low = x + side / 2, top + CELL
+        filled = [1] * (index in reading.indices)
+        shapes += cell(x, top, side, value, tones=filled, index=index if indexed else "")
         if len(starts) > 1 and index in starts:
             said = [text(max(middle, MARGIN + half), low + 27, word, "it-step", "middle")] if word else []
             shapes.append(group("it-2", *arrow(middle, low + 1, "up", "M", middle, low + 14), *said))
-    return shapes, MARGIN + min(per, len(values)) * cell, y + -(-len(values) // per) * ROW - 12
+    return shapes

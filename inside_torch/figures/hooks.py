@@ -1,5 +1,8 @@
-"""The figure of the hooks around a layer's forward and backward, in the order in which a run calls them."""
+"""Backward as it runs: the order of its nodes, and the figure of the hooks around a layer, in the order in which a run
+calls them."""
 
+from collections.abc import Iterable, Iterator
+from contextlib import ExitStack, contextmanager
 from typing import NamedTuple
 
 import torch
@@ -8,11 +11,35 @@ from .checks import checked
 from .drawing import circle, figure, group, path, rect, text
 from .graph import short_name
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
-from .order import watched
 
 ROW, PART = 27, 36  # height of a hook, of what runs between two hooks
 FULL = "forward_pre_hook", "forward_hook", "full_backward_pre_hook", "full_backward_hook"
 WRITES = "weight.register_post_accumulate_grad_hook"  # the first hook for which .grad has to be there
+
+
+@contextmanager
+def watched(tensors: Iterable[torch.Tensor]) -> Iterator[ExitStack]:
+    """The tensors without gradients, and a stack for hooks; in the end the gradients are back and the hooks gone."""
+    held = [(tensor, tensor.grad) for tensor in tensors]
+    with ExitStack() as hooks:
+        for tensor, grad in held:
+            hooks.callback(setattr, tensor, "grad", grad)
+            tensor.grad = None
+        yield hooks
+
+
+def recorded(tensor: torch.Tensor, nodes: list) -> list:
+    """The nodes in the order in which a backward from the tensor runs them; it retains the graph. Raises ValueError
+    unless each node runs once."""
+    ran = []
+    with watched(node.variable for node in nodes if hasattr(node, "variable")) as hooks:
+        for node in nodes:
+            hooks.enter_context(node.register_prehook(lambda _, node=node: ran.append(node)))
+        # A gradient that is given makes torch import sympy, which takes half a second.
+        tensor.backward(None if tensor.numel() == 1 else torch.ones_like(tensor), retain_graph=True)
+    if len(ran) != len(nodes) or set(ran) != set(nodes):
+        raise ValueError(f"each of {len(nodes)} nodes must run once, and {len(ran)} ran")
+    return ran
 
 
 class Call(NamedTuple):

@@ -2,32 +2,54 @@
 
 import re
 import warnings
+from collections.abc import Callable
+from functools import partial
 from textwrap import wrap
 
 import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .boxes import Box, column, grid, laid_out
 from .checks import checked
-from .drawing import arrow_down, figure, group, rect, text
+from .drawing import arrow_down, group, text
 from .graph import explore
-from .layout import MARGIN, NARROW, code_width
+from .layout import MARGIN
 
-LINE = 15  # from one line of text in a box to the next
-GAP, SPACE = 20, 8  # between two layers, two columns
-LONGEST = 82  # characters of a line
+LABEL = 94  # px for the names of layers
+LONGEST = 66  # characters of a line
 MOST = 6  # more operations do not fit a page
 BY_HAND = ("Python", "operators")  # layers that no program wrote
 STARTS = ("Python", "Dynamo", "AOT backward")  # layers to which nothing above leads
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
-class Calls(TorchFunctionMode):
-    """Each call of torch from Python: its name, the nodes that it left, the operators below autograd."""
+class Functions(TorchFunctionMode):
+    """What `note` says of each function of torch that is called from Python and of its arguments, else its name."""
 
-    def __init__(self, seen: list):
+    def __init__(self, seen: list, note: Callable | None = None):
         super().__init__()
-        self.seen = seen
+        self.seen, self.note = seen, note or (lambda func, args: func.__name__)
+
+    def __torch_function__(self, func, types, args=(), kwargs=None):
+        self.seen.append(self.note(func, args))
+        return func(*args, **(kwargs or {}))
+
+
+class Operators(TorchDispatchMode):
+    """What `note` says of each operator that gets below autograd and of its arguments, else the operator."""
+
+    def __init__(self, seen: list, note: Callable | None = None):
+        super().__init__()
+        self.seen, self.note = seen, note or (lambda func, args: func)
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.seen.append(self.note(func, args))
+        return func(*args, **(kwargs or {}))
+
+
+class Calls(Functions):
+    """Each call of torch from Python: its name, the nodes that it left, the operators below autograd."""
 
     def __torch_function__(self, func, types, args=(), kwargs=None):
         with Operators(operators := []):
@@ -37,16 +59,6 @@ class Calls(TorchFunctionMode):
         own = [node for node in left if node not in known and not hasattr(node, "variable")]
         self.seen.append((func.__name__, own[::-1], operators))
         return out
-
-
-class Operators(TorchDispatchMode):
-    def __init__(self, seen: list):
-        super().__init__()
-        self.seen = seen
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.append(func)
-        return func(*args, **(kwargs or {}))
 
 
 def copied(inputs: tuple) -> list:
@@ -62,15 +74,14 @@ def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
     TypeError for inputs that are no tensors, ValueError for a result without gradient or of more than one element, for
     more than 6 calls, and where a layer's operations can't be told apart by call."""
     layers = _eager(f, copied(inputs)) + compiled_layers(f, copied(inputs))
-    columns = len(layers[0][1])
     for name, cells in layers:
-        if len(cells) not in (1, columns):
-            raise ValueError(f"{name} has {len(cells)} operations for {columns} calls")
+        if len(cells) not in (1, len(layers[0][1])):
+            raise ValueError(f"{name} has {len(cells)} operations for {len(layers[0][1])} calls")
     said = [f"{name}: {' | '.join(', '.join(cell) or 'nothing' for cell in cells)}." for name, cells in layers]
     desc = "A column for each call, from top to bottom. " + " ".join(said)
     rows = [[name, ", ".join(cell), "generated" * (name not in BY_HAND)] for name, cells in layers for cell in cells]
     heads = ["layer", "holds", "made by a program"]
-    return figure(*_draw(layers, columns), title, desc, heads, rows, _draw_narrow(layers))
+    return laid_out(partial(_draw, layers), title, desc, heads, rows, "")
 
 
 def _eager(f, inputs: list) -> list:
@@ -124,53 +135,33 @@ def _by_call(graph, captured: list) -> list:
     return [list(dict.fromkeys(cell)) for cell in cells]
 
 
-def _draw(layers: list, columns: int) -> tuple:
-    broken = lambda cell: [line for name in cell for line in _lines(name, LONGEST)]  # noqa: E731
-    layers = [(name, list(map(broken, cells))) for name, cells in layers]
-    apart = [cells for _, cells in layers if len(cells) == columns]
-    fused = [cells[0] for _, cells in layers if len(cells) != columns]
-    widths = [max(map(_width, column)) for column in zip(*apart)]
-    short = max(map(_width, fused), default=0) - sum(widths) - SPACE * (columns - 1)
-    widths = [width + max(0, short) / columns for width in widths]
-    left = MARGIN + max(code_width(name) for name, _ in layers) + 10
-    lefts = [left + sum(widths[:i]) + SPACE * i for i in range(columns)]
-    whole = lefts[-1] + widths[-1] - left
-    boxes, lines, ends, y = [], [], {}, MARGIN  # ends: where a column's last box ended
+def _draw(layers: list, wide: bool) -> list:
+    """A row for each layer; on a phone one box, in which the calls follow each other, numbered."""
+    rows = []
     for name, cells in layers:
-        if name in STARTS:
-            ends, y = {}, y + GAP / 2 * bool(boxes)
-        boxes.append(text(MARGIN, y + 15, name, "it-note"))
-        places = zip(lefts, widths) if len(cells) == columns else [(left, whole)]
-        for cell, (x, width) in zip(cells, places):
-            kind = "it-pill" if name in BY_HAND else "it-pill it-dashed"
-            boxes += [rect(x, y, width, LINE * len(cell) + 8, kind, 3)] * bool(cell)
-            boxes += [text(x + width / 2, y + 15 + LINE * i, s, "it-saved", "middle") for i, s in enumerate(cell)]
-        for i in range(columns):
-            if cell := cells[i % len(cells)]:
-                lines += arrow_down(lefts[i] + widths[i] / 2, ends[i], y) if i in ends else []
-                ends[i] = y + LINE * len(cell) + 8
-        y += LINE * max(map(len, cells)) + 8 + GAP
-    return [group("it-3", *lines), *boxes], left + whole + MARGIN, y - GAP + MARGIN
-
-
-def _width(cell: list) -> int:
-    """Width of a box with these names, one below the other."""
-    return max(code_width(name, 11) for name in cell or ["-"]) + 12
-
-
-def _draw_narrow(layers: list) -> tuple:
-    """The same for a phone: below the name of each layer a box, in which the calls follow each other, numbered."""
-    shapes, y, room = [], MARGIN, (NARROW - 16) * 100 // code_width("-" * 100, 11)
-    for name, cells in layers:
-        calls = [f"{i} {', '.join(cell) or 'nothing'}" for i, cell in enumerate(cells, 1)]
-        said = calls if len(cells) > 1 else cells[0]
-        lines = [line for one in said for line in _lines(one, room)]
         kind = "it-pill" if name in BY_HAND else "it-pill it-dashed"
-        shapes.append(text(MARGIN, y + 15, name, "it-note"))
-        shapes.append(rect(MARGIN, y + 22, NARROW, LINE * len(lines) + 8, kind, 3))
-        shapes += [text(MARGIN + 8, y + 37 + LINE * i, line, "it-saved") for i, line in enumerate(lines)]
-        y += LINE * len(lines) + 44
-    return shapes, NARROW + 2 * MARGIN, y
+        if not wide:
+            said = [f"{i} {', '.join(cell) or 'nothing'}" for i, cell in enumerate(cells, 1)]
+            cells = [said if len(cells) > 1 else cells[0]]
+        broken = [[line for one in cell for line in _lines(one, LONGEST if wide else 38)] for cell in cells]
+        boxes = [Box(lines, kind, anchor="middle" if wide else "start") if lines else None for lines in broken]
+        rows.append(boxes if any(boxes) else [Box(["nothing"], "")])
+    if not wide:
+        shapes, places = column(rows, MARGIN + 22, 30)
+        names = [text(MARGIN, places[i, 0].y - 7, name, "it-note") for i, (name, _) in enumerate(layers)]
+        return [group("it-large", *shapes, *names)]
+    starts = [i for i, (name, _) in enumerate(layers) if name in STARTS]
+    gaps = [30 if i + 1 in starts else 20 for i in range(len(rows))]
+    shapes, places = grid(rows, MARGIN + LABEL, apart=5, gap=gaps, pad=10, even=False, size=12)
+    tops = {i: place.y for (i, _), place in places.items()}
+    names = [text(MARGIN, tops[i] + 17, name, "it-note") for i, (name, _) in enumerate(layers)]
+    lines, ends = [], {}  # ends: the place of a column's last box
+    for i, row in enumerate(rows):
+        for j, first in ((j, places[0, j]) for j in range(len(rows[0]))):
+            if at := places.get((i, j % len(row))):
+                lines += arrow_down(first.middle, ends[j].low, at.y) if j in ends and i not in starts else []
+                ends[j] = at
+    return [group("it-3", *lines), *names, *shapes]
 
 
 def _lines(names: str, room: int) -> list:

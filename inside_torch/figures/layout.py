@@ -1,11 +1,12 @@
 """Layout: how wide text is, and where things stand so that no two of them meet."""
 
 from collections import defaultdict
+from collections.abc import Iterable
 from itertools import pairwise
 from math import ceil, inf
 from statistics import fmean
 
-from .drawing import arrow_down, rect, s_curve, text
+from .drawing import s_curve
 
 CELL = 26  # side of a cell; twelve of them and the margin fit a phone 360 px wide
 MARGIN = 4  # around every figure
@@ -15,8 +16,13 @@ CODE = 0.602  # advance of one character in the usual monospaced fonts, in em
 
 
 def code_width(string: str, size=12) -> int:
-    """Width of monospaced text, `size` in px. Characters outside ASCII count as two."""
-    return ceil(sum(1 if char.isascii() else 2 for char in string) * size * CODE)
+    """Width of monospaced text, `size` in px. Characters outside Latin-1 count as two."""
+    return ceil(sum(1 if ord(char) < 256 else 2 for char in string) * size * CODE)
+
+
+def widest(strings: Iterable, size=READ) -> int:
+    """Width of the longest of monospaced texts."""
+    return max((code_width(string, size) for string in strings), default=0)
 
 
 def spread(wanted: list, widths: list, gap) -> list:
@@ -44,27 +50,6 @@ def lanes(spans: list) -> dict:
         taken = {lane for (c, d), lane in chosen.items() if a < d and c < b}
         chosen[a, b] = min(set(range(len(taken) + 1)) - taken)
     return chosen
-
-
-def stages(rows: list, left, apart, gap, pad) -> tuple:
-    """Boxes (name, lines, class) in rows and columns, None where there is none; arrows down the first column; the edges
-    (left, right) of the columns, `apart` from each other, and (top, bottom) of the rows, `gap` from each other."""
-    boxes, columns, edges, y = [], [], [], MARGIN
-    for column in zip(*rows):
-        said = [line for name, lines, _ in filter(None, column) for line in (name, *lines)]
-        columns.append((left, left + max(code_width(line, 13) for line in said) + pad))
-        left = columns[-1][1] + apart
-    for row in rows:
-        height = 24 + 15 * max(len(one[1]) for one in row if one)
-        for (x, right), (name, lines, kind) in ((place, one) for place, one in zip(columns, row) if one):
-            middle = (x + right) / 2
-            boxes += [rect(x, y, right - x, height, kind, 4), text(middle, y + 16, name, "it-name", "middle")]
-            boxes += [text(middle, y + 32 + 15 * i, line, "it-value", "middle") for i, line in enumerate(lines)]
-        edges.append((y, y + height))
-        y += height + gap
-    middle = sum(columns[0]) / 2
-    down = [shape for (_, low), (top, _) in pairwise(edges) for shape in arrow_down(middle, low + 1, top)]
-    return boxes, down, columns, edges
 
 
 def layered(sizes: list, edges: list, gap, beside) -> tuple:
@@ -108,7 +93,9 @@ def _levels(count: int, edges: list) -> tuple:
     """Vertices by level, and each edge as the vertices it passes, new ones numbered from `count` on."""
     import networkx  # only graphs and contours need it, and a block starts faster without
 
-    levels = [sorted(level) for level in networkx.topological_generations(networkx.MultiDiGraph(edges))]
+    graph = networkx.MultiDiGraph(edges)
+    graph.add_nodes_from(range(count))
+    levels = [sorted(level) for level in networkx.topological_generations(graph)]
     depth = {vertex: i for i, level in enumerate(levels) for vertex in level}
     ways = []
     for a, b in edges:

@@ -1,38 +1,29 @@
-"""The figure of one call inside function transforms: through the level of each transform down to the kernels, and back
-up with its result, recorded while it runs."""
+"""Figures of levels: one call inside function transforms, through each level down to the kernels and back up; and
+one line through the function level, autograd and the dispatch level. Both are recorded while they run."""
+
+from functools import partial
+from itertools import pairwise
+from textwrap import wrap
 
 import torch
 from torch._C import _functorch
 from torch._C._functorch import TransformType, get_unwrapped, maybe_get_level
-from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from .boxes import LINE, Box, across, column, grid, laid_out
 from .checks import checked
-from .drawing import arrow_down, arrow_head, figure, group, path, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
+from .drawing import arrow, arrow_down, group, text
+from .graph import explore, short_name
+from .layers import Calls, Functions, Operators
+from .layout import MARGIN, ROOM, widest
 
-LINE, TEXT = 16, 13  # from one line of text to the next, and its size
+HEADS = ("function level", "autograd", "dispatch level")
+PASSES = ("forward pass", "backward pass")
 WRAPPERS = {TransformType.Vmap: "BatchedTensor", TransformType.Grad: "GradTrackingTensor"}
 
 
-class _Calls(TorchFunctionMode):
-    def __init__(self):
-        super().__init__()
-        self.seen = []
-
-    def __torch_function__(self, func, types, args=(), kwargs=None):
-        self.seen.append(func.__name__)
-        return func(*args, **(kwargs or {}))
-
-
-class _Operators(TorchDispatchMode):
-    def __init__(self):
-        super().__init__()
-        self.seen = []
-
-    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        self.seen.append(" ".join([str(func.overloadpacket), *(_shape(a) for a in args if torch.is_tensor(a))]))
-        return func(*args, **(kwargs or {}))
+def _operator(func, args: tuple) -> str:
+    """An operator with the shapes that it gets."""
+    return " ".join([str(func.overloadpacket), *(_shape(one) for one in args if torch.is_tensor(one))])
 
 
 def call_levels(transform, f, inputs: dict[str, torch.Tensor], *, title: str) -> str:
@@ -44,31 +35,29 @@ def call_levels(transform, f, inputs: dict[str, torch.Tensor], *, title: str) ->
     transform or another one runs, for more or less than one call, for a call without a node or without a batching rule
     of its own, and for words that do not fit."""
     inputs = {name: checked(one, torch.Tensor, "each of the inputs") for name, one in inputs.items()}
-    stages, ways = [], []
+    levels, ways = [], []
 
     def watched(*args):
-        with _Calls() as calls, _Operators() as below:
+        with Functions(calls := []), Operators(below := [], _operator):
             y = f(*args)
-        if len(calls.seen) != 1:
-            raise ValueError(f"one call of torch is drawn, and f makes {calls.seen}")
-        stages.append(("f", [f"torch.{calls.seen[0]}({', '.join(inputs)})"]))
-        _unwrap(calls.seen[0], dict(zip(inputs, args)), y, stages, ways)
-        stages.append(("kernels", below.seen))
+        if len(calls) != 1:
+            raise ValueError(f"one call of torch is drawn, and f makes {calls}")
+        levels.append(("f", [f"torch.{calls[0]}({', '.join(inputs)})"]))
+        _unwrap(calls[0], dict(zip(inputs, args)), y, levels, ways)
+        levels.append(("kernels", below))
         return y.sum()
 
     transform(watched)(*inputs.values())
-    rows = [[name, "; ".join(said), *_said(way, True)] for (name, said), way in zip(stages, [[], *ways])]
+    told = [["", ""], *(_told(way, True) for way in ways)]
+    rows = [[name, "; ".join(said), ", ".join(way[:-1]), way[-1]] for (name, said), way in zip(levels, told)]
     desc = "From top to bottom: " + " ".join(
         f"{name}: {said}{f', called with {down}, returns {up}' if down else ''}." for name, said, down, up in rows
     )
     heads = ["level", "does", "is called with", "returns"]
-    drawn = [_draw(stages, ways, wide) for wide in (True, False)]
-    if drawn[0][1] > ROOM + 2 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
-        raise ValueError(f"the call is too wide: {ROOM} can be drawn, on a phone {NARROW}")
-    return figure(*drawn[0], title, desc, heads, rows, drawn[1])
+    return laid_out(partial(_between, levels, ways), title, desc, heads, rows)
 
 
-def _unwrap(call: str, args: dict, y: torch.Tensor, stages: list, ways: list) -> None:
+def _unwrap(call: str, args: dict, y: torch.Tensor, levels: list, ways: list) -> None:
     """Adds what each level does, and what goes down to it and comes up from it: (name, wrapper, shape) of each."""
     interpreters = _functorch.get_interpreter_stack()
     if not interpreters or any(one.key() not in WRAPPERS for one in interpreters):
@@ -85,7 +74,7 @@ def _unwrap(call: str, args: dict, y: torch.Tensor, stages: list, ways: list) ->
             if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{call}", "FuncTorchBatched"):
                 raise ValueError(f"aten::{call} has no batching rule of its own")
             said.append(f"runs the batching rule of {call}")
-        stages.append((f"level {level}: {one.key().name.lower()}", said))
+        levels.append((f"level {level}: {one.key().name.lower()}", said))
         args = {name: get_unwrapped(arg) if maybe_get_level(arg) == level else arg for name, arg in args.items()}
         y = get_unwrapped(y) if maybe_get_level(y) == level else y
     ways.append(_way(args, y))
@@ -106,37 +95,110 @@ def _shape(tensor: torch.Tensor) -> str:
     return str(tuple(tensor.shape))
 
 
-def _said(way: list, wide: bool) -> tuple:
-    """The arguments as one text and the result as another; without the wrappers where there is no room for them."""
-    said = _lines(way, wide) or [""]
-    return ", ".join(said[:-1]), said[-1]
-
-
-def _lines(way: list, wide: bool) -> list:
+def _told(way: list, wide: bool) -> list:
+    """The arguments and the result as texts; without the wrappers where there is no room for them."""
     return [" ".join(filter(None, (name, wrapper if wide else "", shape))) for name, wrapper, shape in way]
 
 
-def _draw(stages: list, ways: list, wide: bool) -> tuple:
-    """The shapes, their width and height."""
-    down, up = [_lines(way[:-1], wide) for way in ways], [_lines(way[-1:], wide)[0] for way in ways]
-    boxes = max(code_width(said, TEXT) for name, lines in stages for said in (name, *lines)) + 24
-    left = max([boxes / 2 - 20, *(code_width(one, TEXT) + 12 for args in down for one in args)])
-    right = max([boxes / 2 - 20, *(code_width(one, TEXT) + 12 for one in up)])
-    middle, gap = MARGIN + left + 20, LINE * max(map(len, down)) + 24
-    shapes, y = [], MARGIN
-    for i, (name, said) in enumerate(stages):
-        if i:
-            top, low = y - gap, y
-            shapes.append(group("it-1", *arrow_down(middle - 20, top, low)))
-            shapes.append(group("it-2", path("M", middle + 20, low, "V", top + 6), arrow_head(middle + 20, top, "up")))
-            start = (top + low) / 2 + 4
-            first = start - LINE * (len(down[i - 1]) - 1) / 2
-            for j, one in enumerate(down[i - 1]):
-                shapes.append(text(middle - 30, first + LINE * j, one, "it-value", "end"))
-            shapes.append(text(middle + 30, start, up[i - 1], "it-value"))
-        height = 26 + 15 * len(said)
-        shapes.append(rect(middle - boxes / 2, y, boxes, height, "it-pill", 4))
-        shapes.append(text(middle, y + 16, name, "it-name", "middle"))
-        shapes += [text(middle, y + 32 + 15 * j, one, "it-value", "middle") for j, one in enumerate(said)]
-        y += height + gap
-    return [group("it-large", *shapes)], middle + 20 + right + MARGIN, y - gap + MARGIN
+def _between(levels: list, ways: list, wide: bool) -> list:
+    """The levels one below the other, and on the arrows between them what goes down and what comes up."""
+    down, up = [_told(way[:-1], wide) for way in ways], [_told(way[-1:], wide)[0] for way in ways]
+    rows, gap = [[Box([name, *said], bold=name)] for name, said in levels], LINE * max(map(len, down)) + 24
+    left = widest(one for args in down for one in args) + 32 - widest(one for (box,) in rows for one in box.lines) / 2
+    shapes, places = grid(rows, MARGIN + max(0, left), gap=gap, pad=24)
+    for (above, below), args, result in zip(pairwise(places.values()), down, up):
+        x, low, middle = above.middle, above.low, (above.low + below.y) / 2 + 4
+        shapes.append(group("it-1", *arrow_down(x - 20, low, below.y)))
+        shapes.append(group("it-2", *arrow(x + 20, low, "up", "M", x + 20, below.y)))
+        for i, one in enumerate(args):
+            shapes.append(text(x - 30, middle + LINE * (i - (len(args) - 1) / 2), one, "it-value", "end"))
+        shapes.append(text(x + 30, middle, result, "it-value"))
+    return shapes
+
+
+def both_levels(f, *inputs: torch.Tensor, title: str) -> str:
+    """`f(*inputs)` and the backward of its result as rows of three columns: the function that Python calls, the nodes
+    that the call makes or runs, the operators that get below autograd. In the rows of backward, one for each node in
+    the order of the run, the operators are those that the node calls. Gradients are left where `backward()` leaves
+    them. Raises TypeError for inputs that are no tensors, ValueError for a result that is not one number with a node,
+    and for words that do not fit."""
+    for one in inputs:
+        checked(one, torch.Tensor, "each of the inputs")
+    with Calls(calls := []):
+        y = f(*inputs)
+    if not (calls and isinstance(y, torch.Tensor) and y.numel() == 1 and y.grad_fn):
+        raise ValueError("f must return one number that has a node")
+    forward = [(name, [short_name(node) for node in nodes], _names(operators)) for name, nodes, operators in calls]
+    back = _backward(y)
+    made, ran = (sum(len(row[i]) for row in rows) for i, rows in ((1, forward), (2, forward + back)))
+    counts = [f"{len(forward) + 1} calls", f"makes {made} nodes, runs {len(back) - 1}", f"{ran} operators"]
+    rows = [["forward", name, " ".join(nodes), " ".join(operators)] for name, nodes, operators in forward]
+    rows += [["backward", name, " ".join(nodes), " ".join(operators)] for name, nodes, operators in back]
+    desc = " ".join(f"{head}: {count}." for head, count in zip(HEADS, counts))
+    desc += " A row for each call of forward, then one for each node of backward, with what it calls: "
+    desc += "; ".join(" - ".join(filter(None, row[1:])) for row in rows) + "."
+    return laid_out(partial(_draw, forward, back, counts), title, desc, ["pass", *HEADS], rows)
+
+
+def _backward(y: torch.Tensor) -> list:
+    """A row for `backward` itself and one for each node that runs: (function, [node], its operators)."""
+    operators, starts, handles = [], [], []
+    for node in explore(y)[0]:
+        handles.append(node.register_prehook(lambda _, node=node: starts.append((short_name(node), len(operators)))))
+    with Operators(operators), Calls(called := []):
+        y.backward()
+    for handle in handles:
+        handle.remove()
+    if [name for name, *_ in called] != ["backward"]:
+        raise ValueError(f"one call of backward is drawn, and Python called {[name for name, *_ in called]}")
+    ends = [start for _, start in starts[1:]] + [len(operators)]
+    rows = [("backward", [], _names(operators[: starts[0][1]]))]
+    return rows + [("", [name], _names(operators[start:end])) for (name, start), end in zip(starts, ends)]
+
+
+def _names(operators: list) -> list:
+    return [operator.overloadpacket.__name__ for operator in operators]
+
+
+def _draw(forward: list, back: list, counts: list, wide: bool) -> list:
+    """A row of boxes for each call of forward; one box for backward, a row for each node."""
+    if not wide:
+        return _narrow(forward, back, counts)
+    rows = [[Box([name]), *_boxes(nodes, operators)] for name, nodes, operators in forward]
+    rows += [[None, *_boxes(nodes, operators)] for _, nodes, operators in back if nodes or operators]
+    gaps = [30 if i == len(forward) else 8 for i in range(1, len(rows) + 1)]
+    shapes, places = grid(rows, MARGIN, MARGIN + 62, 26, gaps, 16, ROOM)
+    later = [place for (i, _), place in places.items() if i >= len(forward)]
+    first = places[0, 0]._replace(y=later[0].y, height=later[-1].low - later[0].y)
+    shapes += Box([back[0][0]]).drawn(first)
+    for i in range(len(rows)):
+        row = [places[i, j] for j in range(3) if (i, j) in places]
+        shapes.append(group("it-1", *across(row)) if i < len(forward) else group("it-2", *across([first, *row])))
+    columns = {j: place.middle for (_, j), place in places.items()}
+    for x, head, count in zip((columns[j] for j in range(3)), HEADS, counts):
+        shapes += [text(x, MARGIN + 13, head, "it-name", "middle"), text(x, MARGIN + 30, count, "it-note", "middle")]
+    for i, y in enumerate((places[0, 0].y, first.y), 1):
+        shapes.append(group(f"it-{i}", text(MARGIN, y - 7, PASSES[i - 1], "it-step")))
+    return shapes
+
+
+def _boxes(nodes: list, operators: list) -> list:
+    """The boxes of the last two columns."""
+    both = Box(nodes, radius=11), Box(wrap(" ".join(operators), 38, break_long_words=False))
+    return [box if box.lines else None for box in both]
+
+
+def _narrow(forward: list, back: list, counts: list) -> list:
+    """The same for a phone: a box for each row."""
+    shapes = [text(MARGIN, MARGIN + 13 + 18 * i, f"{HEADS[i]}: {counts[i]}", "it-value") for i in range(3)]
+    y = MARGIN + 86
+    for rows, said in zip((forward, back), PASSES):
+        boxes = []
+        for name, nodes, operators in rows:
+            lines = [name, *(f"node {node}" for node in nodes)] if name else nodes
+            lines = [*lines, " ".join(operators)] if operators else lines
+            boxes.append([Box(lines, "it-pill", lines[0], "", "start")])
+        drawn, places = column(boxes, y, gap=8)
+        shapes += [text(MARGIN, y - 7, said, "it-note"), *drawn]
+        y = places[len(boxes) - 1, 0].low + 30
+    return shapes

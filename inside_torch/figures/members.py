@@ -1,14 +1,16 @@
 """The figure of a module's attributes: which of them an optimizer, a checkpoint, a conversion and `eval()` reach."""
 
+from itertools import groupby
+from operator import itemgetter
+
 import torch
 from torch import nn
 
+from .boxes import laid_out, tally
 from .checks import checked
-from .drawing import figure, group, rect, text
-from .layout import MARGIN, code_width
+from .layout import NARROW, ROOM
 
 OBSERVERS = ("optimizer", "checkpoint", "to()", "eval()")
-HIGH, WIDE, GAP = 22, 40, 14  # of a row, of a cell at least; what is left above a group
 MOST = 16  # more attributes do not fit a page
 
 
@@ -23,7 +25,9 @@ def who_sees(module: nn.Module, *, title: str) -> str:
         raise ValueError(f"the module has {len(held)} attributes to draw, and 1 to {MOST} can be drawn")
     rows = [[kind, name, *_answers(module, *_held(value, name))] for kind, name, value in held]
     said = [f"{n} ({kind}): {', '.join(f'{o} {s}' for o, s in zip(OBSERVERS, seen) if s)}." for kind, n, *seen in rows]
-    return figure(*_draw(rows), title, " ".join(said), ["kind", "attribute", *OBSERVERS], rows)
+    shown = [line for kind, same in groupby(rows, itemgetter(0)) for line in ([kind], *(row[1:] for row in same))]
+    draw = lambda wide: tally(OBSERVERS, shown, ROOM if wide else NARROW)  # noqa: E731
+    return laid_out(draw, title, " ".join(said), ["kind", "attribute", *OBSERVERS], rows, "it-1 it-large")
 
 
 def _attributes(module: nn.Module) -> list:
@@ -70,22 +74,3 @@ def _answers(module: nn.Module, tensors: dict, modules: list) -> list:
         if any(found) and not all(found):
             raise ValueError(f"{observer} reaches only a part of {list(tensors)}")
     return ["yes" if any(found) else "no" if found else "" for found in seen]
-
-
-def _draw(rows: list) -> tuple:
-    left = MARGIN + max(code_width(name) for _, name, *_ in rows) + 10
-    widths = [max(WIDE, code_width(observer)) + 6 for observer in OBSERVERS]
-    middles = [left + sum(widths[:i]) + width / 2 for i, width in enumerate(widths)]
-    shapes = [text(x, MARGIN + 11, name, "it-value it-note", "middle") for x, name in zip(middles, OBSERVERS)]
-    y, before = MARGIN + 4, ""
-    for kind, name, *seen in rows:
-        if kind != before:
-            y, before = y + GAP + 20, kind
-            shapes.append(text(MARGIN, y - 6, kind, "it-note"))
-        shapes.append(text(MARGIN + 10, y + 14, name, "it-value"))
-        for x, width, answer in zip(middles, widths, seen):
-            style = "it-element" if answer == "yes" else "it-edge"
-            shapes += [rect(x - width / 2 + 4, y, width - 8, HIGH - 3, style, 3)] * bool(answer)
-            shapes.append(text(x, y + 14, answer or "\u2013", "it-value", "middle"))
-        y += HIGH
-    return [group("it-1", *shapes)], left + sum(widths) + MARGIN, y + MARGIN

@@ -1,14 +1,16 @@
 """The figure of the objects behind a tensor, from Python to the allocator, with the reference counts of each side."""
 
 import sys
+from functools import partial
 
 import torch
 
+from .boxes import LINE, Box, Place, laid_out
 from .checks import checked_dict
-from .drawing import arrow, arrow_head, figure, group, path, rect, s_curve, text
-from .layout import MARGIN, NARROW, ROOM, code_width
+from .drawing import arrow, arrow_head, curve_right, group, path, s_curve, text
+from .layout import MARGIN, ROOM, widest
 
-TEXT, LINE, PAD = 13, 18, 8  # size of text, from one line of it to the next, around it
+PAD = 8  # around text
 APART, BESIDE = 30, 46  # between two objects, one below the other and side by side
 LEAST = 22  # least room for an arrow
 
@@ -48,56 +50,38 @@ def object_chain(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     rows = [[name, held] for name, (_, held) in zip(names, rows)] + rows[len(names) :]
     desc = "From left to right: " + "; ".join(f"{name}: {held}" for name, held in rows) + "."
     desc += " The second TensorImpl owns the first, as its base." * bool(base)
-    wide, narrow = (_drawn(levels, edges, across) for across in (True, False))
-    if wide[1] > ROOM + 2 * MARGIN or narrow[1] > NARROW + 2 * MARGIN:
-        raise ValueError(f"the fields of {list(tensors)} are too wide: {ROOM} can be drawn, on a phone {NARROW}")
-    return figure(*wide, title, desc, ["object", "holds"], rows, narrow)
+    return laid_out(partial(_draw, levels, edges), title, desc, ["object", "holds"], rows)
 
 
-def _drawn(levels: list, edges: list, across: bool) -> tuple:
-    """The shapes, their width and height; `across` from left to right, else from top to bottom."""
-    wide = [max(code_width(line, TEXT) for card in level for line in card) + 2 * PAD for level in levels]
-    high = [max(len(card) for card in level) * LINE + PAD for level in levels]
-    along, over = (wide, high) if across else (high, wide)
-    apart = APART if across else BESIDE
+def _draw(levels: list, edges: list, wide: bool) -> list:
+    """The levels from left to right where it is wide, else from top to bottom."""
+    widths = [widest(line for card in level for line in card) + 2 * PAD for level in levels]
+    heights = [max(len(card) for card in level) * LINE + PAD for level in levels]
+    along, over, apart = (widths, heights, APART) if wide else (heights, widths, BESIDE)
     pitch = max(over[1], over[4]) + apart
     room = pitch * max(map(len, levels)) - apart
-    gap = max(LEAST, (ROOM - sum(wide)) / (len(levels) - 1)) if across else APART
-    boxes = {}  # of a card, as x, y, width, height
+    gap = max(LEAST, (ROOM - sum(widths)) / (len(levels) - 1)) if wide else APART
+    shapes, places = [], {}
     for i, level in enumerate(levels):
-        for j in range(len(level)):
-            start, middle = sum(along[:i]) + gap * i, room / 2 + (j - (len(level) - 1) / 2) * pitch
-            corner = (start, middle - over[i] / 2) if across else (middle - over[i] / 2, start)
-            boxes[i, j] = (MARGIN + corner[0], MARGIN + corner[1], wide[i], high[i])
-    shapes = [_card(levels[i][j], i, j, *box) for (i, j), box in boxes.items()]
-    shapes += [group("it-3", *_edge(boxes[a], boxes[b], across, a[0] == b[0])) for a, b in edges]
-    length = sum(along) + gap * (len(levels) - 1)
-    size = (length, room) if across else (room, length)
-    return [group("it-large", *shapes)], size[0] + 2 * MARGIN, size[1] + 2 * MARGIN
+        for j, lines in enumerate(level):
+            start, first = sum(along[:i]) + gap * i, (room - over[i]) / 2 + (j - (len(level) - 1) / 2) * pitch
+            x, y = (start, first) if wide else (first, start)
+            places[i, j] = Place(MARGIN + x, MARGIN + y, widths[i], heights[i])
+            # Tensors are rounded and in their tone, memory is a cell, the others are plain.
+            kind, radius = ("it-element", 8) if i < 2 else ("it-tab" if lines[0] == "memory" else "it-pill", 3)
+            tone = f"it-{j + 1}" if i < 2 else "it-3"
+            shapes += Box(lines, kind, lines[0], tone, "start", radius).drawn(places[i, j], PAD)
+    return [*shapes, *(group("it-3", *_edge(places[a], places[b], wide, a[0] == b[0])) for a, b in edges)]
 
 
-def _card(lines: list, level: int, number: int, x, y, width, height) -> str:
-    """An object as a box of lines: a tensor's are rounded and in its tone, memory is a cell, the others are plain."""
-    memory = lines[0] == "memory"
-    kind, radius = ("it-element", 8) if level < 2 else ("it-cell", 0) if memory else ("it-pill", 3)
-    shapes = [rect(x, y, width, height, kind, radius)] + [rect(x, y, width, height, "it-edge")] * memory
-    for i, line in enumerate(lines):
-        shapes.append(text(x + PAD, y + LINE * i + 17, line, "it-value" if i else "it-name"))
-    return group(f"it-{number + 1}" if level < 2 else "it-3", *shapes)
-
-
-def _edge(a: tuple, b: tuple, across: bool, same: bool) -> list:
+def _edge(a: Place, b: Place, wide: bool, same: bool) -> list:
     """An arrow from box to box. Between two of one level it says base, and goes against the order of the level."""
-    (ax, ay, aw, ah), (bx, by, bw, bh) = a, b
-    x, y = ax + aw / 2, ay + ah / 2
-    if same and across:
-        return [*arrow(x, by + bh, "up", "M", x, ay), text(x + 8, ay - 11, "base", "it-note")]
+    if same and wide:
+        return [*arrow(a.middle, b.low, "up", "M", a.middle, a.y), text(a.middle + 8, a.y - 11, "base", "it-note")]
     if same:
-        word = text((ax + bx + bw) / 2, y - 8, "base", "it-note", "middle")
-        return [*arrow(bx + bw, y, "left", "M", ax, y), word]
-    if across:
-        x0, x1, y1 = ax + aw, bx, by + bh / 2
-        middle = (x0 + x1) / 2
-        return [path("M", x0, y, "C", middle, y, middle, y1, x1 - 6, y1), arrow_head(x1, y1, "right")]
-    y0, x1, y1 = ay + ah, bx + bw / 2, by
-    return [path("M", x, y0, *s_curve(x, y0, x1, y1 - 6)), arrow_head(x1, y1)]
+        word = text((a.x + b.right) / 2, a.level - 8, "base", "it-note", "middle")
+        return [*arrow(b.right, a.level, "left", "M", a.x, a.level), word]
+    if wide:
+        return curve_right(a.right, a.level, b.x, b.level)
+    x, y = b.middle, b.y
+    return [path("M", a.middle, a.low, *s_curve(a.middle, a.low, x, y - 6)), arrow_head(x, y)]

@@ -5,12 +5,11 @@ from functools import wraps
 
 import torch
 
+from .boxes import DASH, laid_out, tally
 from .checks import checked
-from .drawing import figure, group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
+from .layout import NARROW, ROOM
 
 PIECES = ("kernel", "fake", "setup", "backward", "vmap")
-HIGH, TEXT, GAP = 28, 13, 10  # of a cell, size of the text, between two columns
 
 
 def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> str:
@@ -36,10 +35,10 @@ def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> st
     if any(rows[4][2:]):
         raise ValueError(f"the second call of the compiled operator is drawn with its kernel alone, and got {rows[4]}")
     said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n)}." for use, *counts in rows]
-    drawn = [_draw(rows, wide) for wide in (True, False)]
-    if drawn[0][1] > ROOM + 2 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
-        raise ValueError(f"the name is too long: {name}")
-    return figure(*drawn[0], title, "Calls of each function. " + " ".join(said), ["use", *PIECES], rows, drawn[1])
+    shown = [[use, *(str(count or DASH) for count in counts)] for use, *counts in rows]
+    draw = lambda wide: tally(PIECES, shown, *((ROOM, 80) if wide else (NARROW, 40)))  # noqa: E731
+    desc = "Calls of each function. " + " ".join(said)
+    return laid_out(draw, title, desc, ["use", *PIECES], rows, "it-1 it-large")
 
 
 def _registered(name: str, pieces: dict, called: list) -> torch.library.CustomOpDef:
@@ -74,23 +73,3 @@ def _uses(name: str, operator, x: torch.Tensor) -> dict:
         "compiled(w), second call": lambda: compiled(w),
         f"vmap({said})(x)": lambda: torch.func.vmap(operator)(x),
     }
-
-
-def _draw(rows: list, wide: bool) -> tuple:
-    """The shapes, their width and height; on a phone the name of a use stands above its row."""
-    widths = [max(78 if wide else 40, code_width(piece, TEXT) + 6) for piece in PIECES]
-    labels = max(code_width(row[0], TEXT) for row in rows)
-    left = MARGIN + (labels + 16 if wide else 0)
-    starts = [left + sum(widths[:i]) + GAP * i for i in range(len(PIECES))]
-    middles = [x + width / 2 for x, width in zip(starts, widths)]
-    shapes = [text(x, MARGIN + 13, piece, "it-name", "middle") for x, piece in zip(middles, PIECES)]
-    y = MARGIN + 24
-    for use, *counts in rows:
-        shapes.append(text(MARGIN, y + (17 if wide else 13), use, "it-value"))
-        y += 0 if wide else 20
-        for x, middle, width, count in zip(starts, middles, widths, counts):
-            shapes.append(rect(x, y, width, HIGH - 4, "it-element" if count else "it-edge", 3))
-            shapes.append(text(middle, y + 17, str(count) if count else "\u2013", "it-value", "middle"))
-        y += HIGH + (2 if wide else 8)
-    right = max(starts[-1] + widths[-1], 0 if wide else MARGIN + labels)
-    return [group("it-1 it-large", *shapes)], right + MARGIN, y + MARGIN

@@ -7,8 +7,8 @@ import torch
 
 from .drawing import arrow, circle, figure, group, rect, text
 from .graph import PILL, checked_names, explore, shaped, short_name
+from .hooks import recorded
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
-from .order import recorded
 
 ROW, INSET, HEAD = 32, 10, 26  # from a node to the next; around those of a line; height of the headings
 LONGEST = 31  # characters of a line that a phone has room for

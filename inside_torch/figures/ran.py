@@ -1,17 +1,26 @@
-"""The figure of all kernels that run in one call, in several situations."""
+"""The figure of all kernels that run in one call, in several situations: a function is put in front of each kernel, and
+notes it while the call runs."""
 
 import re
+import warnings
 from collections import Counter
-from collections.abc import Callable
-from itertools import accumulate, groupby
+from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import groupby
 from textwrap import wrap
 
-from .drawing import arrow_down, figure, group, lines_box, rect, text
-from .layout import MARGIN, PHONE, READ, WIDE, code_width
-from .noted import in_order, noted
+import torch
+from torch.library import Library, get_kernel
 
-LINE, PAD, GAP = 16, 8, 20  # from one line of text to the next, around the lines of a box, between two boxes
-LABEL = 176  # px for the names of keys
+from .boxes import LINE, Box, column, down, grid, laid_out
+from .drawing import group, rect, text
+from .keys import COMPOSITE, entries
+from .layout import MARGIN, ROOM
+
+ABOVE = """FuncTorchDynamicLayerFrontMode FuncTorchGradWrapper FuncTorchBatched AutocastCPU AutogradMeta AutogradCPU
+    ADInplaceOrView FuncTorchDynamicLayerBackMode BackendSelect""".split()
+BACKENDS = ("SparseCPU", "Meta", "CPU")
+LABEL, BAND = 176, 32  # px for the names of keys, height of a band around its boxes
 
 
 def kernels_ran(calls: dict[str, Callable], *, title: str) -> str:
@@ -33,10 +42,9 @@ def kernels_ran(calls: dict[str, Callable], *, title: str) -> str:
     said = {
         name: "; ".join(f"{key}: {', '.join(cells[name, key])}" for key in keys if cells[name, key]) for name in ran
     }
-    cells["", ""] = [next(iter(ran.values()))[0][1]]
     desc = " ".join(f"{name}, {heads[name][1]}: {said[name]}." for name in ran)
-    drawn = [draw(heads, keys, cells) for draw in (_draw, _draw_narrow)]
-    return figure(*drawn[0], title, desc, ["key", *ran], rows, drawn[1])
+    draw = partial(_draw, heads, keys, cells, next(iter(ran.values()))[0][1])
+    return laid_out(draw, title, desc, ["key", *ran], rows)
 
 
 def _counted(ops: list) -> list:
@@ -44,57 +52,92 @@ def _counted(ops: list) -> list:
     return [f"{op} \N{MULTIPLICATION SIGN}{count}" if count > 1 else op for op, count in Counter(ops).items()]
 
 
-def _box(x, y, width, lines: list, bold: str) -> list:
-    return lines_box(x, y, width, 2 * PAD + LINE * len(lines) - 3, lines, LINE, bold=bold)
-
-
-def _draw(heads: dict, keys: list, cells: dict) -> tuple:
-    """The shapes, width and height where there is room for all columns."""
-    words = [(name, word, 8) for name in heads for word in heads[name]]  # a column, its words, the room around them
-    words += [(name, op, 22) for name in heads for key in keys for op in cells[name, key]]
-    wide = {name: max(room + code_width(word, READ) for one, word, room in words if one == name) for name in heads}
-    if (spare := WIDE - LABEL - 2 * MARGIN - sum(wide.values())) < 0:
-        raise ValueError(f"{max((word for _, word, _ in words), key=len)} is too long for a column")
-    wide = {name: width + spare / len(heads) for name, width in wide.items()}
-    edges = dict(zip(heads, accumulate([LABEL, *wide.values()])))
-    y, shapes = MARGIN + 2 * LINE + 6, []
-    for name, count in heads.values():
-        middle = edges[name] + wide[name] / 2
-        shapes += [text(middle, MARGIN + 12, name, "it-name", "middle")]
-        shapes += [text(middle, MARGIN + 12 + LINE, count, "it-value it-note", "middle")]
-    tops = dict.fromkeys(heads, y)
-    for n, key in enumerate(keys):
+def _draw(heads: dict, keys: list, cells: dict, first: str, wide: bool) -> list:
+    """A column for each call, a band for each key; on a phone one call below the other."""
+    if not wide:
+        return [shape for shapes in _narrow(heads, keys, cells, first) for shape in shapes]
+    rows = [[Box(lines, "", lines[0]) for lines in heads.values()]]
+    rows += [[Box(ops, bold=first) if (ops := cells[name, key]) else None for name in heads] for key in keys]
+    shapes, places = grid(rows, LABEL, apart=8, gap=[24, *[BAND] * len(keys)], pad=12, room=ROOM - LABEL, even=False)
+    bands, names = [], []
+    for i, key in enumerate(keys, 1):
+        here = [place for (row, _), place in places.items() if row == i]
+        y, high = here[0].y, max(place.height for place in here)
+        bands += [rect(MARGIN, y - BAND / 2, ROOM, high + BAND, "it-fill", 3)] * (i % 2)
         said = wrap(re.sub(r"(?<=[a-z])(?=[A-Z][a-z])", " ", key), 22)
-        said = [line.replace(" ", "") for line in said]
-        most = max([len(said), *(len(cells[name, key]) for name in heads)])
-        high = 2 * PAD + LINE * most - 3 + GAP
-        band = [rect(MARGIN, y, WIDE - 2 * MARGIN, high, "it-fill", 3)] if n % 2 == 0 else []
-        shapes = [group("it-3", *band), *shapes] if band else shapes
-        lines = [text(MARGIN + 8, y + GAP - 4 + PAD + 11 + LINE * i, line, "it-value") for i, line in enumerate(said)]
-        shapes += lines
-        for name in heads:
-            if ops := cells[name, key]:
-                left, top = edges[name] + 7, y + GAP - 4
-                shapes += [group("it-1", *arrow_down(left + wide[name] / 2 - 7, tops[name], top))]
-                shapes += _box(left, top, wide[name] - 14, ops, cells["", ""][0])
-                tops[name] = top + 2 * PAD + LINE * len(ops) - 3
-        y += high
-    return [group("it-large", *shapes)], WIDE, y + MARGIN
+        names += [text(MARGIN + 8, y + 17 + LINE * n, s.replace(" ", ""), "it-value") for n, s in enumerate(said)]
+    ways = [down(place for (_, j), place in places.items() if j == column) for column in range(len(heads))]
+    return [group("it-3", *bands), *names, group("it-1", *(one for way in ways for one in way)), *shapes]
 
 
-def _draw_narrow(heads: dict, keys: list, cells: dict) -> tuple:
-    """The shapes, width and height on a phone: one call below the other."""
-    shapes, y = [], MARGIN
+def _narrow(heads: dict, keys: list, cells: dict, first: str) -> Iterator[list]:
+    y = MARGIN
     for name, (_, count) in heads.items():
-        shapes += [text(MARGIN, y + 14, f"{name}: {count}", "it-name")]
-        y += 24
-        for i, key in enumerate(key for key in keys if cells[name, key]):
-            runs = [list(ops) for _, ops in groupby(cells[name, key], cells["", ""].__contains__)]
-            lines = [key + ":", *(line for ops in runs for line in wrap(", ".join(ops), 38))]
-            if i:
-                shapes += [group("it-1", *arrow_down(PHONE / 2, y, y + GAP))]
-                y += GAP
-            shapes += _box(MARGIN, y, PHONE - 2 * MARGIN, lines, cells["", ""][0])
-            y += 2 * PAD + LINE * len(lines) - 3
-        y += 16
-    return [group("it-large", *shapes)], PHONE, y - 16 + MARGIN
+        rows = []
+        for key in (key for key in keys if cells[name, key]):
+            runs = [", ".join(ops) for _, ops in groupby(cells[name, key], first.__eq__)]
+            rows.append([Box([f"{key}:", *runs], bold=first)])
+        shapes, places = column(rows, y + 24)
+        yield [text(MARGIN, y + 14, f"{name}: {count}", "it-name"), *shapes, group("it-1", *down(places.values()))]
+        y = max(place.low for place in places.values()) + 16
+
+
+def noted(call: Callable) -> list:
+    """The kernels that run in a call as (key, operator), in their order. The profiler finds the operators, and then
+    the call runs again, with a function in front of each of their kernels."""
+    with warnings.catch_warnings(), torch.autograd.profiler.profile() as seen:
+        warnings.simplefilter("ignore")
+        call()
+    called = {event.name for event in seen.function_events}
+    library, ran, inside = Library("aten", "IMPL"), [], []
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", UserWarning)  # a kernel is replaced, until the library is destroyed
+        for name in torch._C._dispatch_get_all_op_names():
+            if name.startswith("aten::") and name.split(".")[0] in called:
+                _note(library, name, ran, inside)
+        try:
+            call()
+        finally:
+            library._destroy()
+    return ran
+
+
+def _note(library: Library, name: str, ran: list, inside: list) -> None:
+    """Puts a function in front of each kernel of an operator. Numbers that it gets for tensors become tensors again."""
+    schema = torch._C._get_schema(*(name.split(".") if "." in name else (name, "")))
+    tensors = [str(argument.type) == "Tensor" for argument in schema.arguments]
+    table = {key: one for key, one in entries(name).items() if not one["falls"] and key in (*ABOVE, *BACKENDS)}
+    # torch refuses a kernel for Meta where the operator is made of others
+    keys = [key for key, one in table.items() if key != "Meta" or one["kind"] != COMPOSITE]
+    kernels = {key: get_kernel(name, key) for key in keys}  # all, before one that is put in changes what others are
+    for key, kernel in kernels.items():
+
+        def instead(keyset, *args, key=key, kernel=kernel, **options):
+            ran.extend([] if inside else [(key, name.removeprefix("aten::").split(".")[0])])
+            inside.extend([key] if key in BACKENDS else [])
+            args = [torch.tensor(a) if t and isinstance(a, int | float) else a for a, t in zip(args, tensors)]
+            try:
+                return kernel.call_boxed(keyset, *args, **options)
+            finally:
+                del inside[-1 if key in BACKENDS else len(inside) :]
+
+        library.impl(name, instead, key, with_keyset=True)
+
+
+def in_order(columns: list) -> list:
+    """The keys of all calls in an order that each of them keeps; where none tells, the highest first."""
+    order, left = [], sorted({key for column in columns for key in column}, key=_rank)
+    while left:
+        later = {key for column in columns for key in [one for one in column if one in left][1:]}
+        if not (free := [key for key in left if key not in later]):
+            raise ValueError(f"the calls reach {left} in different orders")
+        order.append(left.pop(left.index(free[0])))
+    return order
+
+
+def _rank(key: str) -> tuple:
+    """The place of a key in the dispatcher's order: how many kinds of keys stand above it."""
+    keys, passed, parsed = torch._C._dispatch_keyset_full(), 0, torch._C._dispatch_key_parse(key)
+    while keys.has(parsed):
+        keys, passed = keys.remove(keys.highestPriorityTypeId()), passed + 1
+    return passed, key

@@ -6,8 +6,8 @@ from typing import NamedTuple
 import torch
 
 from .checks import checked_dict
-from .drawing import group, rect, text
-from .layout import CELL, code_width
+from .drawing import cell
+from .layout import CELL, widest
 
 MOST_CELLS = 32  # more do not fit a page
 
@@ -44,7 +44,7 @@ def read(tensors: dict[str, torch.Tensor], most: int, dimensions: int) -> tuple:
     if wholes[0].numel() > MOST_CELLS:
         raise ValueError(f"the storage has {wholes[0].numel()} elements, and at most {MOST_CELLS} can be drawn")
     values = [_value(value) for value in wholes[0].tolist()]
-    return readings, values, max(CELL, *(code_width(value) + 5 for value in values))
+    return readings, values, max(CELL, widest(values, 12) + 5)
 
 
 def _read(label: str, tensor: torch.Tensor, most: int) -> Reading:
@@ -85,17 +85,11 @@ def describe(values: list, readings: list, dtype: torch.dtype) -> str:
     return said
 
 
-def strip(values: list, readings: list, x, y, cell) -> list:
+def strip(values: list, readings: list, x, y, side) -> list:
     """The storage: a cell per element, index above. A cell is filled in the tone of the tensor that
     reads it; where several do, it is shared out from top to bottom, in the order of the tensors."""
     shapes = []
     for index, value in enumerate(values):
-        left, middle = x + index * cell, x + index * cell + cell / 2
         readers = [i for i, reading in enumerate(readings, 1) if index in reading.indices]
-        high = CELL / max(len(readers), 1)
-        shapes.append(rect(left, y, cell, CELL, "it-cell"))
-        for slot, i in enumerate(readers):
-            shapes.append(group(f"it-{i}", rect(left + 0.5, y + slot * high, cell - 1, high, "it-fill")))
-        shapes += [rect(left, y, cell, CELL, "it-edge"), text(middle, y - 4, str(index), "it-index", "middle")]
-        shapes.append(text(middle, y + 17, value, "it-value", "middle"))
+        shapes += cell(x + index * side, y, side, value, tones=readers, index=index)
     return shapes

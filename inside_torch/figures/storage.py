@@ -4,6 +4,7 @@ from itertools import product
 
 import torch
 
+from .boxes import extent
 from .drawing import arrow, circle, figure, group, path, rect, s_curve, text
 from .layout import CELL, MARGIN, NARROW, PHONE, code_width, fan, spread
 from .reading import Reading, describe, read, strip
@@ -85,13 +86,10 @@ def storage_strip(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     below = y + CELL + max(drops[1:], default=0)
     body = strip(values, readings, x, y, cell)
     body.append(text(x + word, y + (17 if word < 0 else CELL + 14), "storage", "it-note"))
-    right, bottom = x + max(cell * len(values), word + code_width("storage")), y + CELL + 18
     for i, (grid, left, text_x) in enumerate(zip(grids, lefts, texts)):
         top, edge, name_y = above, y - 17, MARGIN + 11
         if i:
             top, edge, name_y = below, y + CELL + 3, below + grid.height + 18 + grid.numbered
-            bottom = max(bottom, name_y + 20)
-        right = max(right, x + left + grid.width, x + text_x + grid.words)
         shapes = [*grid.lines(x + left, top, x, edge), *grid.cells(x + left, top)]
         shapes.append(text(x + text_x, name_y, grid.reading.label, "it-name"))
         shapes.append(text(x + text_x, name_y + 16, grid.reading.note, "it-note"))
@@ -99,7 +97,7 @@ def storage_strip(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     desc = describe(values, readings, next(iter(tensors.values())).dtype)
     rows = [[r.label, list(at), i, v] for r in readings for at, i, v in zip(r.positions, r.indices, r.values)]
     columns = ["tensor", "element", "storage index", "value"]
-    return figure(body, right + MARGIN, bottom + MARGIN, title, desc, columns, rows)
+    return figure(body, *extent(body, 12), title, desc, columns, rows)
 
 
 def _places(grids: list, width) -> tuple:
@@ -142,15 +140,16 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
             desc.append(f"One step along dimension {d} is {stride[d]}, from index {offset} to index {to}.")
         else:
             desc.append(f"Dimension {d} has size {size[d]}, so its stride {stride[d]} is never taken.")
-    body, width, height = _steps_drawn(reading, values, taken, cell)
-    short = max(NARROW // len(values), *map(code_width, values))
-    small = _steps_drawn(reading, values, taken, short, beside=True) if width > PHONE and short < cell else ()
+    body, short = _steps_drawn(reading, values, taken, cell), max(NARROW // len(values), *map(code_width, values))
+    width, height = extent(body, 12)
+    small = _steps_drawn(reading, values, taken, short, beside=True) if width > PHONE and short < cell else []
     columns = ["dimension", "size", "stride", "first step from index", "to index"]
-    return figure(body, width, height, title, " ".join(desc), columns, rows, small)
+    narrow = (small, *extent(small, 12)) if small else ()
+    return figure(body, width, height, title, " ".join(desc), columns, rows, narrow)
 
 
-def _steps_drawn(reading: Reading, values: list, taken: list, cell, beside: bool = False) -> tuple:
-    """The shapes of a strip and its steps, width and height. `beside`: the labels stand right of their steps, and the
+def _steps_drawn(reading: Reading, values: list, taken: list, cell, beside: bool = False) -> list:
+    """The shapes of a strip and its steps. `beside`: the labels stand right of their steps, and the
     offset in the line above alone, which needs no room left of the strip."""
     size, stride, offset = reading.size, reading.stride, reading.offset
     notes = [f"stride({d}) = {stride[d]}, never taken: size {size[d]}" for d in range(len(size)) if d not in taken]
@@ -164,10 +163,7 @@ def _steps_drawn(reading: Reading, values: list, taken: list, cell, beside: bool
     body = [text(MARGIN, MARGIN + 26 + 16 * i, note, "it-note") for i, note in enumerate(heads)]
     body += [*strip(values, [reading], x, y, cell), group("it-1", *shapes)]
     body += [text(MARGIN, bottom + 24 + 17 * i, note, "it-note") for i, note in enumerate(notes)]
-    wide = max(code_width(reading.label, 13), *map(code_width, [*heads, *notes]))
-    reach = [x + (offset + stride[d] + 1) * cell + 9 + code_width(f"stride({d}) = {stride[d]}") for d in taken * beside]
-    right = max(x + cell * len(values), MARGIN + wide, *reach)
-    return body, right + MARGIN, bottom + 12 + 17 * len(notes) + 6 * bool(notes)
+    return body
 
 
 def _steps(reading: Reading, taken: list, first, low, cell, beside: bool) -> tuple:

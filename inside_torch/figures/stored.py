@@ -9,8 +9,9 @@ from itertools import pairwise
 
 import torch
 
+from .boxes import extent
 from .checks import checked_dict
-from .drawing import figure, group, path, rect, text
+from .drawing import cell, figure, group, number, path, rect, text
 from .layout import CELL, MARGIN, PHONE, READ, code_width
 
 NUMBERED = 14  # height of the numbers above a strip
@@ -70,11 +71,12 @@ def stored_parts(matrices: dict[str, torch.Tensor], *, title: str) -> str:
         table += [[label, part, list(entries)] for part, entries in parts.items()]
 
     def stacked(columns: int) -> tuple:
-        body, y, step = [], MARGIN, max(width for _, width, _ in panels) + APART
-        for row in (panels[i : i + columns] for i in range(0, len(panels), columns)):
-            for i, (shapes, _, _) in enumerate(row):
-                body.append(group("it-panel", *shapes, transform=f"translate({MARGIN + i * step} {y})"))
-            y += max(height for _, _, height in row) + 22
+        sizes = [extent(panel, 12) for panel in panels]
+        body, y, step = [], MARGIN, max(width for width, _ in sizes) - MARGIN + APART
+        for i in range(0, len(panels), columns):
+            for j, panel in enumerate(panels[i : i + columns]):
+                body.append(group("it-panel", *panel, transform=f"translate({MARGIN + j * step} {number(y)})"))
+            y += max(height for _, height in sizes[i : i + columns]) - MARGIN + 22
         return body, columns * step - APART + 2 * MARGIN, y - 22 + MARGIN
 
     narrow = stacked(1)
@@ -84,18 +86,14 @@ def stored_parts(matrices: dict[str, torch.Tensor], *, title: str) -> str:
     return figure(*stacked(2), title, desc, ["layout", "part", "entries"], table, narrow)
 
 
-def _cell(x, y, value, tone: str = "", hatched: bool = False) -> str:
+def _cell(x, y, value, tone: str = "", hatched: bool = False, index="") -> str:
     """A square cell, with the fill and the edge of its row where it belongs to one."""
-    shapes = [rect(x, y, CELL, CELL, "it-cell"), rect(x, y, CELL, CELL, "it-edge")]
+    marks = [rect(x + 1.5, y + 1.5, CELL - 3, CELL - 3, "it-element")] if tone else []
     if hatched:
         lines = [("M", x, y + d, "L", x + d, y, "M", x + CELL, y + d, "L", x + d, y + CELL) for d in (9, 18)]
-        shapes.append(path(*(step for line in lines for step in line), kind="it-edge"))
-    if tone:
-        shapes.append(rect(x + 1.5, y + 1.5, CELL - 3, CELL - 3, "it-element"))
-    shapes.append(
-        text(x + CELL / 2, y + 17, f"{value:g}", "it-value" if tone or hatched else "it-value it-note", "middle")
-    )
-    return group(tone or "it-plain", *shapes)
+        marks.append(path(*(step for line in lines for step in line), kind="it-edge"))
+    style = "it-value" if tone or hatched else "it-value it-note"
+    return group(tone or "it-plain", *cell(x, y, CELL, f"{value:g}", *marks, index=index, style=style))
 
 
 def _what(layout: torch.layout) -> str:
@@ -115,9 +113,9 @@ def _ranges(layout: torch.layout, ends: list, step, gap, y) -> list:
     return shapes
 
 
-def _grid(name: str, x: torch.Tensor, tones: dict, block: tuple) -> tuple:
+def _grid(name: str, x: torch.Tensor, tones: dict, block: tuple) -> list:
     """The dense matrix with the numbers of its rows and columns, and heavy lines around blocks of this size, where
-    there is one: shapes, width and height."""
+    there is one."""
     shapes, top, left = [text(0, 12, name, "it-name")], 18 + NUMBERED, 16
     for i, row in enumerate(x.tolist()):
         shapes.append(text(left - 6, top + CELL * i + 17, str(i), "it-index", "end"))
@@ -129,10 +127,10 @@ def _grid(name: str, x: torch.Tensor, tones: dict, block: tuple) -> tuple:
         lines += [("M", left + CELL * j, top, "V", bottom) for j in range(0, x.shape[1] + 1, block[1])]
         shapes.append(path(*(step for line in lines for step in line), kind="it-pill"))
         shapes.append(text(left, bottom + 18, "heavy lines: blocks", "it-note"))
-    return shapes, right, bottom + 22 * bool(block)
+    return shapes
 
 
-def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: dict, layout: torch.layout) -> tuple:
+def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: dict, layout: torch.layout) -> list:
     """One sparse matrix: its index tensors, then its values, each with positions above. In COO all index tensors have
     an entry for each value; in a compressed layout the first has one for each row or column, and one more."""
     shapes, y = [text(0, 12, label, "it-name")], 18
@@ -146,8 +144,7 @@ def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: d
             tinted = [tones.get(i, "") for i in range(len(entries) - 1)] if layout is torch.sparse_csr else []
         for i, entry in enumerate(entries):
             left = BESIDE + (CELL if first or each == 1 else wide) * i
-            shapes.append(_cell(left, y + NUMBERED, entry, tinted[i] if i < len(tinted) else ""))
-            shapes.append(text(left + CELL / 2, y + NUMBERED - 4, str(i), "it-index", "middle"))
+            shapes.append(_cell(left, y + NUMBERED, entry, tinted[i] if i < len(tinted) else "", index=i))
         shapes.append(text(0, y + NUMBERED + 17, part, "it-value"))
         if first:
             shapes.append(text(BESIDE - 6, y + NUMBERED - 4, _what(layout), "it-index", "end"))
@@ -161,11 +158,9 @@ def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: d
                 tone = rows[i * each + r * len(row) + c] if value else ""
                 shapes.append(_cell(left + CELL * c, y + NUMBERED + CELL * r, value, tone, not value))
     y += NUMBERED + CELL * blocks.shape[1]
-    right = BESIDE + max(wide * len(blocks), CELL * max(map(len, named.values())), code_width(HATCHED))
     if layout in COMPRESSED:
         shapes += _ranges(layout, next(iter(named.values())), wide, gap, y + 4)
         y += 26
     if not values.all():
         shapes.append(text(BESIDE, y + 14, HATCHED, "it-note"))
-        y += 18
-    return shapes, right, y
+    return shapes

@@ -9,52 +9,431 @@
 # %% [markdown]
 # # The tour
 #
-# Numbers go through PyTorch, and a gradient comes back. This page is a notebook: its cells share one Python, and the build
-# runs them from the top. On all other pages a block that runs, runs alone.
-
-# %% [markdown]
-# ## A tensor is a view of memory
+# Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
+# computes, and back. It takes one sitting. Every stop ends with a link to the chapter that explains it in full, so
+# you need not understand each detail now. What you should have at the end is the order of the stops: at the last
+# one you fill in a map of them yourself.
 #
-# Six numbers lie in one row of memory. The tensor says how to read them as two rows of three.
+# The cells of this notebook share one Python, and they ran from the top to the bottom. (On all other pages of the
+# book a block is a whole program.) Here are the ten lines, but for two things: the loss is printed, and
+# `torch.compile` waits for the ninth stop.
 
 # %%
 import torch
+from torch import nn
 
-x = torch.arange(6.0).reshape(2, 3)
-print(x)
-print("strides:", x.stride())
+torch.manual_seed(0)
+x, target = torch.randn(8, 3), torch.randint(2, (8,))
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+for step in range(100):
+    loss = nn.functional.cross_entropy(model(x), target)
+    if step in (0, 99):
+        print(f"step {step:2}: loss {loss.item():.4f}")
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
 
 # %% [markdown]
-# Transposing moves no number. It swaps the two strides.
-
-# %%
-print("strides:", x.t().stride())
-print("same memory:", x.t().data_ptr() == x.data_ptr())
-
-# %% [markdown]
-# ## Forward leaves a trail
+# The loss fell. To see how, we go through one more step of this loop, line by line.
 #
-# When a tensor asks for a gradient, an operation on it leaves a node that knows how to go back.
+# ## 1. A tensor is a way to read memory
+#
+# `x` has 8 rows of 3 numbers. In memory there are no rows. The 24 numbers lie one after another in a *storage*, and
+# the tensor says how to read them: its *strides* tell how many numbers to go on for the next row, and for the next
+# column.
 
 # %%
-w = torch.tensor([1.0, 2.0, 3.0], requires_grad=True)
-loss = (x @ w).square().sum()
-node = loss.grad_fn
-while node is not None:
-    print(node.name())
-    node = node.next_functions[-1][0] if node.next_functions else None
+print("shape  ", tuple(x.shape), "strides", x.stride())
+print("storage", x.untyped_storage().nbytes(), "bytes for", x.numel(), "numbers")
 
 # %% [markdown]
-# ## Backward follows it
-#
-# The gradient that arrives is the one we get by hand: twice the transposed matrix times its product.
+# The strides are 3 and 1: the next row begins 3 numbers later. Many operations only change the way of reading. The
+# transpose swaps the two strides and copies nothing, so a write through it arrives in `x`:
 
 # %%
+y = x.t()
+print("shape  ", tuple(y.shape), "strides", y.stride())
+first = x[0, 0].item()
+y[0, 0] = 100.0
+print("x[0, 0] is now", x[0, 0].item())
+y[0, 0] = first
+
+# %% [markdown]
+# Such a `y` is called a *view* of `x`. A linear layer stores its weight with one row for each output, and
+# multiplies by the transpose of it. Because the transpose is a view, that copies nothing.
+#
+# *In full:* [Tensor](tensor.html), [Syntax](syntax.html), [Footguns](footguns.html).
+#
+# ## 2. A model is a tree of modules
+#
+# `model` computes nothing by itself. It is a tree whose leaves hold the numbers to learn, each in a `Parameter`:
+
+# %%
+for name, w in model.named_parameters():
+    print(f"{name:9} shape {tuple(w.shape)!s:7} requires grad: {w.requires_grad}")
+print("together", sum(w.numel() for w in model.parameters()), "numbers")
+
+# %% [markdown]
+# A `Parameter` is a tensor that requires grad, and that a module lists. The optimizer got this list, not a copy of
+# the numbers, so what it writes is what the model reads in the next step.
+#
+# *In full:* [Modules](modules.html).
+#
+# ## 3. A call becomes operators
+#
+# `model(x)` calls three modules. PyTorch sees something finer: the *operators* that they call, which are functions
+# on tensors with a name, such as `addmm`. A dispatch mode is an object that PyTorch calls in place of each
+# operator. Ours prints the name, and then lets the operator run:
+
+# %%
+from torch.utils._python_dispatch import TorchDispatchMode
+
+
+class Operators(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        names.append(func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+# ---
+names = []
+with Operators():
+    loss = nn.functional.cross_entropy(model(x), target)
+forward = list(names)
+print("forward:", *forward)
+
+# %% [markdown]
+# The first linear layer is `t` (the view from the first stop) and `addmm`, a matrix product with the bias added.
+# `cross_entropy` is `_log_softmax` and `nll_loss_forward`. The two calls of `detach` are nobody's line: autograd,
+# the part of PyTorch that records for backward, makes them when it saves the result of the operator before.
+#
+# One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
+# backward will need. The *dispatcher* picks among them for each call. It looks at the tensors: each carries a set
+# of keys, and the highest key that has a kernel comes first. (The functions with an underscore in front are
+# private: fine for looking, not for building on.)
+
+# %%
+weight = model[0].weight
+print("x:     ", torch._C._dispatch_keys(x))
+print("result:", torch._C._dispatch_keys(loss))
+table = torch._C._dispatch_dump_table("aten::addmm").splitlines()
+for line in table:
+    if line.startswith(("CPU:", "AutogradCPU:")):
+        print(line.split(" [")[0].replace("/__w/pytorch/pytorch/", ""))
+
+# %% [markdown]
+# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU. (The
+# other two are skipped in this call.) So a call of `addmm` runs two kernels, one after the other. The one for
+# `AutogradCPU` notes how to go back, and calls `addmm` again without the keys of autograd. This second call ends in
+# the one for `CPU`, which computes. The rows name the files of PyTorch that registered the two. Both files are
+# generated when PyTorch is built; the number is a line in the file.
+#
+# *In full:* [Tensor types](tensor-types.html), [Forward](forward.html), [Dispatcher](dispatcher.html).
+#
+# ## 4. Forward leaves a graph
+#
+# What the kernels for autograd noted hangs on the result. `loss.grad_fn` is a *node*: it knows how to turn the
+# gradient of its result into the gradients of its inputs, and which nodes come next. We walk from the loss and
+# print each node with the shapes of what it has saved:
+
+
+# %%
+def saved(node):
+    """The shapes of the tensors that a node has saved."""
+    found = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
+    return [tuple(value.shape) for value in found if isinstance(value, torch.Tensor)]
+
+
+# ---
+nodes = [loss.grad_fn]
+for node in nodes:
+    nodes += [after for after, _ in node.next_functions if after and after not in nodes]
+for node in nodes:
+    print(f"{node.name().split('::')[-1]:20}", *saved(node))
+
+# %% [markdown]
+# Read it from the top, from the loss back to the Parameters. `NllLossBackward0` is the last thing that forward did.
+# The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
+# shape (8, 4): where that is 0, no gradient passes. Saved tensors are why training needs more memory than
+# prediction.
+#
+# *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
+#
+# ## 5. Backward runs the graph
+#
+# `zero_grad()` drops the gradients of the last step; it sets `.grad` to None. Then `backward()` runs the nodes. A
+# *hook*, a function of ours that is called before a node, notes when its turn comes:
+
+# %%
+order = []
+for node in nodes:
+    node.register_prehook(lambda grads, node=node: order.append(node.name().split("::")[-1]))
+optimizer.zero_grad()
+print("grad before:", weight.grad)
 loss.backward()
-print(w.grad)
-assert torch.equal(w.grad, 2 * x.t() @ (x @ w.detach()))
+print(*order)
+print("grad after: ", tuple(weight.grad.shape))
 
 # %% [markdown]
+# The *engine*, the loop that runs the nodes, begins at the loss. Of the nodes that are ready it takes an
+# `AccumulateGrad` first, and else the one that forward made last. Now each `.grad` is a tensor of the shape of its
+# Parameter. Is it right? The gradient of cross entropy for its input is a short formula: the probabilities, minus 1
+# for the right class, divided by the number of samples. From there on it is matrix products, and a mask for the
+# ReLU:
+
+# %%
+with torch.no_grad():
+    hidden = model[1](model[0](x))
+    p = model[2](hidden).softmax(1)
+    grad_p = (p - nn.functional.one_hot(target, 2)) / len(target)
+    grad_hidden = (grad_p @ model[2].weight) * (hidden > 0)
+    by_hand = grad_hidden.t() @ x
+print("as autograd's:", torch.allclose(by_hand, weight.grad, atol=1e-6))
+
+# %% [markdown]
+# *In full:* [NumPy](numpy.html), [Backward](backward.html), [Gradients](gradients.html).
+#
+# ## 6. The optimizer writes
+#
+# `step()` reads `.grad`, updates what it remembers about each Parameter, and writes the Parameter in place. AdamW
+# remembers two averages, of the gradient and of its square, and how many steps it has made:
+
+# %%
+before = weight.detach().clone()
+version = weight._version
+optimizer.step()
+for name, value in optimizer.state[weight].items():
+    print(f"{name:10} shape {tuple(value.shape)}")
+print("largest change", f"{(weight - before).abs().max().item():.3f}", "with a learning rate of 0.01")
+print("writes to the weight:", weight._version - version)
+
+# %% [markdown]
+# Adam divides the average gradient by the size that gradients usually have, so a number moves by about the learning
+# rate at most. The last row counts in-place operations on the weight: AdamW makes one for weight decay and one for
+# the step. Every tensor has such a counter, and that is how backward notices when you overwrite what it saved: it
+# compares the count with the one it noted.
+#
+# *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html).
+#
+# ## 7. Where the bytes are
+#
+# Now we weigh the same step. `MemTracker` (private) is a dispatch mode, too. It sorts the bytes of all tensors by
+# what they are for, and keeps the sums of the worst moment. We make the batch 64 times as large, so that it counts:
+
+# %%
+from torch.distributed._tools.mem_tracker import MemTracker
+
+large, labels = x.repeat(64, 1), target.repeat(64)
+
+
+def train():
+    loss = nn.functional.cross_entropy(model(large), labels)
+    optimizer.zero_grad()
+    loss.backward()
+    optimizer.step()
+
+
+# ---
+tracker = MemTracker()
+tracker.track_external(model, optimizer, large, labels)
+with tracker:
+    train()
+for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
+    print(f"{getattr(kind, 'value', kind):10} {size:6}")
+
+# %% [markdown]
+# The parameters are 104 bytes, and the optimizer keeps twice as much (and 4 bytes for each step count). Most of the
+# peak is `Activation` and `Temp`: what forward computed and backward still needs at this moment, and what backward
+# computes on the way. `Gradient` is small, because only the last layer has its gradients by then. Activations and
+# temporaries grow with the batch, and so does `Other`, the batch itself. The parameters do not.
+#
+# *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
+#
+# ## 8. Memory for time, and a profile of both
+#
+# *Checkpointing* keeps only the input of a part of the model, and runs that part a second time during backward. We
+# count both sides of the trade: the bytes that forward saves, and the matrix products that backward runs.
+
+# %%
+from torch.autograd.graph import saved_tensors_hooks
+from torch.utils.checkpoint import checkpoint
+
+
+def kept(forward):
+    """The bytes that forward saves, without the parameters, and the matrix products in backward."""
+    own, sizes = {w.untyped_storage().data_ptr() for w in model.parameters()}, {}
+
+    def pack(tensor):
+        storage = tensor.untyped_storage()
+        if storage.data_ptr() not in own:
+            sizes[storage.data_ptr()] = storage.nbytes()
+        return tensor
+
+    with saved_tensors_hooks(pack, lambda tensor: tensor):
+        loss = nn.functional.cross_entropy(forward(), labels)
+    names.clear()
+    with Operators():
+        loss.backward()
+    return sum(sizes.values()), names.count("mm") + names.count("addmm")
+
+
+# ---
+saves = "{:12} {} bytes saved, {} products in backward"
+print(saves.format("plain", *kept(lambda: model(large))))
+print(saves.format("checkpointed", *kept(lambda: checkpoint(model, large, use_reentrant=False))))
+
+# %% [markdown]
+# The difference in bytes is the result of the ReLU, 8 kilobytes. The price is one product: backward ran the first
+# layer again. It did not need to run the second one again, because that layer has to save only its input.
+#
+# How many calls was all that? A profile records each operator with its place in the tree of calls. Here are the
+# events of one step by who called them, and the floating-point operations of the matrix products:
+
+# %%
+from torch.profiler import ProfilerActivity, profile, record_function
+
+# ---
+with profile(activities=[ProfilerActivity.CPU], with_flops=True) as prof:
+    with record_function("forward"):
+        loss = nn.functional.cross_entropy(model(x), target)
+    with record_function("backward"):
+        loss.backward()
+    with record_function("step"):
+        optimizer.step()
+
+
+def below(event):
+    return [event] + [one for child in event.cpu_children for one in below(child)]
+
+
+for event in prof.events():
+    if event.name in ("forward", "backward", "step") and event.cpu_parent is None:
+        flops = sum(one.flops or 0 for one in below(event) if "mm" in one.name)
+        print(f"{event.name:9} {len(below(event)) - 1:4} events, {flops:4} flops in products")
+
+# %% [markdown]
+# The step of the optimizer has the most events, and no product at all. In a network this small, calls outnumber
+# products by far; in a large one, the products take over.
+#
+# *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
+#
+# ## 9. What compile makes of it
+#
+# `torch.compile` replaces the way from Python to the kernels. The first call of a compiled model runs your Python
+# under observation and writes down the operators as a graph, forward and backward; a *backend* makes code of the
+# graph. Ours prints both graphs and runs them as they are:
+
+# %%
+from functorch.compile import make_boxed_func
+from torch._dynamo.backends.common import aot_autograd
+
+
+def show(direction):
+    def compiler(graph, inputs):
+        calls = [node for node in graph.graph.nodes if node.op == "call_function"]
+        print(f"{direction}:", *(getattr(node.target, "overloadpacket", node.target).__name__ for node in calls))
+        return make_boxed_func(graph.forward)
+
+    return compiler
+
+
+# ---
+torch.compiler.reset()
+backend = aot_autograd(fw_compiler=show("forward"), bw_compiler=show("backward"))
+compiled = torch.compile(lambda: nn.functional.cross_entropy(model(x), target), backend=backend)
+for call in ("first", "second"):
+    loss = compiled()
+    print(call, "call is done")
+    loss.backward()
+
+# %% [markdown]
+# Each graph is printed once, although the function ran twice: the second call used the code of the first. Before,
+# it checked the [guards](compile.html), the conditions under which this code is right: the same shapes and dtypes,
+# for example. The forward graph holds the operators of the third stop (each `getitem` only takes a result out of a
+# pair). The backward graph was derived together with it, in the first call. Our backend got it only when
+# `backward()` ran.
+#
+# The backend that you get if you name none is Inductor. It merges the operators of a graph into loops and writes
+# them in C++ for a CPU, or in Triton for a GPU:
+
+# %%
+import re
+
+from torch._inductor.utils import run_and_get_code
+
+# ---
+torch.compiler.reset()
+with torch.no_grad():
+    _, (code,) = run_and_get_code(torch.compile(lambda: nn.functional.cross_entropy(model(x), target)))
+call = code[code.index("def call(") :]
+for kind in ("extern_kernels", "cpp_fused"):
+    called = re.findall(rf"(?m)^ +({kind}[\w.]*)\(", call)
+    print(f"{kind:15}", len(called), "calls")
+
+# %% [markdown]
+# The first row counts the products, which Inductor leaves to a library. The second counts loops that it wrote
+# itself.
+#
+# *In full:* [Compile](compile.html), [Graph breaks](graph-breaks.html), [Inductor](inductor.html).
+#
+# ## 10. The map
+#
+# That was one step of training. Here it is as one picture, made from the nodes of the fourth stop and the operators
+# of the third. Forward goes down on the left. Each operator has left the node beside it, and backward goes up
+# through the nodes. To the right are the gradients that a node passes to Parameters, and what the optimizer keeps
+# for each:
+
+# %%
+leaf = {id(w): (name, optimizer.state[w]) for name, w in model.named_parameters()}
+recorded = [node for node in nodes if not hasattr(node, "variable")]
+recorded.sort(key=lambda node: node._sequence_nr())
+
+
+def arrives(node):
+    """What the optimizer makes of the gradients that a node passes to Parameters."""
+    leaves = [after.variable for after, _ in node.next_functions if hasattr(after, "variable")]
+    return [f"{name}.grad, {', '.join(state)}" for name, state in (leaf[id(w)] for w in leaves)]
+
+
+# ---
+print("  forward            backward             gradient, then optimizer state")
+for operator, node in zip((name for name in forward if name != "detach"), recorded, strict=True):
+    print(f"v {operator:16} ^ {node.name():18} ", *(f"> {what}" for what in arrives(node)))
+print("> the loss           ^ 1.0, where backward begins")
+
+# %% [markdown]
+# Follow `0.weight`: forward transposes it (the first row) and multiplies (the second). On the way back the gradient
+# passes the same two rows upward, becomes `0.weight.grad`, and the optimizer turns it into two averages and a
+# write.
+#
+# Now put the stations in their order. In the notebook (its link is at the top of this page), write the words of
+# `WORDS` into `mine`, in the order of the seven questions that the cell prints, and run the cell. It tells how many
+# are in their place.
+
+# %%
+QUESTIONS = (
+    "You call it, and it calls functions of PyTorch.",
+    "What the dispatcher knows such a function as.",
+    "Runs first, because its key is the highest.",
+    "What it leaves behind for backward.",
+    "Runs next, and computes.",
+    "What backward leaves in each Parameter.",
+    "Reads that, and writes the Parameter.",
+)
+right = [6, 3, 5, 2, 0, 1, 4]
+# ---
+WORDS = "CPU kernel, gradient, node, operator, optimizer, AutogradCPU kernel, module".split(", ")
+mine = ["?", "?", "?", "?", "?", "?", "?"]
+for number, (question, word) in enumerate(zip(QUESTIONS, mine), 1):
+    print(f"{number} {word:19} {question}")
+print(sum(WORDS[at] == word for at, word in zip(right, mine)), "of 7 in place")
+
+# %% [markdown]
+# If you are unsure, go back to stops 2 to 6. The [home page](index.html#the-map) has the whole map as a drawing,
+# with both ways from a line of Python to a kernel: the one that we took, and the compiled one.
+#
 # ## Where to go on
 #
-# [Tensor](tensor.html) takes the first of these steps apart: storage, strides, views.
+# The [learning path](reference/learning-path.html) has ways through the book for four kinds of reader. To read in
+# order, begin with [Tensor](tensor.html). To try yourself, there are [exercises](exercises/index.html).

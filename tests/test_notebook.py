@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import re
 
-from conftest import CONFIGURATION, ROOT, Site
+import pytest
+from conftest import BOOK, CONFIGURATION, ROOT, Site
+
+from inside_torch.render.notebook import cells
 
 NOTEBOOK = """\
   mkdocs-jupyter:
@@ -49,3 +52,17 @@ def test_two_clean_builds_of_a_notebook_are_the_same_bytes(site: Site):
     first = site.files()
     site.build(INSIDE_TORCH_CACHE=str(site.folder / "other"))
     assert site.files() == first
+
+
+@pytest.mark.parametrize(
+    ("mine", "said"),
+    [
+        ("module, operator, AutogradCPU kernel, node, CPU kernel, gradient, optimizer", "7 of 7 in place"),
+        ("module, operator, CPU kernel, node, AutogradCPU kernel, gradient, optimizer", "5 of 7 in place"),
+        ("?, ?, ?, ?, ?, ?, ?", "0 of 7 in place"),
+    ],
+)
+def test_the_map_at_the_end_of_the_tour_can_be_filled_in(capsys: pytest.CaptureFixture, mine: str, said: str):
+    (cell,) = (cell for cell in cells(BOOK.page("tour.py").text) if "\nmine = [" in cell)
+    exec(re.sub(r"(?m)^mine = .*$", f"mine = {mine!r}.split(', ')", cell), {})
+    assert capsys.readouterr().out.splitlines()[-1] == said

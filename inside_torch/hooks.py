@@ -47,7 +47,7 @@ def on_page_content(page_html: str, page, config, files) -> str:
 def on_env(env, config, files):
     """List every problem of the book, and stop unless it is served; nobody takes along a book with problems."""
     build, rendered = config.extra["build"], [file.page for file in files.documentation_pages()]
-    build.check_html({page.file.src_uri: page.content for page in rendered})
+    pages.finish(rendered, build)
     if not failures.reported(build.book, stop=not os.environ.get(SERVING)):
         taken.write_forms(build, config, rendered)
         pages.write_feed(env, config)

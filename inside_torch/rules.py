@@ -17,7 +17,7 @@ from inside_torch.book import DEFINED, Page, reading_order
 from inside_torch.build import Build
 from inside_torch.citations import references
 from inside_torch.fences import Problem, folded
-from inside_torch.render import glossary, tables
+from inside_torch.render import glossary, prerequisites, tables
 
 Found = Iterator[tuple[int, str]]
 Rule = Callable[[Page, Build], Found]
@@ -107,7 +107,8 @@ def introduced(page: Page, build: Build) -> Found:
     terms = glossary.defined(glossary.chapters(build.book.pages, build.book.root))
     after = order[order.index(page.src) + 1 :]
     later = {name: one for name, one in terms.items() if one.page.src in after and name not in FAMILIAR}
-    yield from glossary.unlinked(page, later)
+    written, lines = page.path.read_text(encoding="utf-8"), page.text.split("\n")
+    yield from (found for found in glossary.unlinked(page, later) if lines[found[0] - 1] in written)
 
 
 def glossed(page: Page, build: Build) -> Found:
@@ -174,13 +175,15 @@ def approved(page: Page, build: Build) -> Found:
 
 
 def chapter(page: Page, build: Build) -> Found:
-    """A chapter is one sitting: a puzzle in 40 to 80 words, its parts, 12 to 30 blocks, a figure, 1,500 to 3,000
-    words."""
+    """A chapter is one sitting: a puzzle in 40 to 80 words, an aim (`After this page you can`), its parts, 12 to 30
+    blocks, a figure, 1,500 to 3,000 words."""
     headings = [text for _, text in HEADING.findall(page.prose)]
     kinds = Counter(fence.info for fence in page.fences)
     puzzle, words = page.text.split("```")[0].partition("\n")[2].split(), page.prose.split()
     missing = [part for part in PARTS if not any(heading.startswith(part) for heading in headings)]
     yield from ((1, f"has no part `{part}`") for part in missing)
+    if not prerequisites.objective(page):
+        yield 1, "does not say `After this page you can ...`"
     if not 40 <= len(puzzle) <= 80:
         yield 1, f"opens with {len(puzzle)} words"
     if not (12 <= kinds["python"] <= 30 and kinds["figure"] and 1500 <= len(words) <= 3000):

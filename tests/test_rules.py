@@ -144,6 +144,7 @@ CASES = [
     (rules.approved, "x", MINE + fence("print(5)").replace("5", "1 / 0"), 0, ""),
     (rules.chapter, "x", "# T\n\n## Why so\n\n## Recap\n", 1, "has no part `Build it`"),
     (rules.chapter, "x", MINE + "One two.\n", 1, "opens with 2 words"),
+    (rules.chapter, "x", MINE + "After this page, you can.\n", 1, "does not say `After this page you can"),
     (rules.chapter, "x", MINE + fence("x = 1"), 1, "has 1 blocks, 0 figures and 2 words"),
     (rules.quizzed, "x", "# T\n\n## Why\n\n## How\n\n### So\n\n## Recap\n", 5, "has no quiz about `How`"),
     (rules.quizzed, "x", "# T\n\n## Why\n\n## How\n\n### So\n\n## Recap\n" + quiz("So"), 0, ""),

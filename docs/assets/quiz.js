@@ -4,13 +4,15 @@
   const KEY = "inside-pytorch-quizzes";
   const ID = /^[0-9a-f]{12}$/;
   const quizzes = [...document.querySelectorAll(".it-quiz")];
+  const items = document.querySelectorAll(".it-item input");
   const panel = document.querySelector(".it-progress");
   if (!panel) return;
   const said = panel.querySelector("output");
-  let kept = "{}"; // where the browser refuses storage, answers last as long as the page
+  const rest = said.textContent.slice(1);
+  let kept = "{}"; // without storage, answers last as long as the page
 
-  const parse = (text) =>
-    Object.fromEntries(Object.entries(JSON.parse(text) ?? {}).filter((pair) => pair.every((id) => ID.test(id))));
+  const valid = (pair) => pair.every((id) => ID.test(id));
+  const parse = (text) => Object.fromEntries(Object.entries(JSON.parse(text) ?? {}).filter(valid));
 
   const read = () => {
     try {
@@ -38,15 +40,15 @@
     let right = 0;
     for (const quiz of quizzes)
       for (const input of quiz.querySelectorAll("input")) {
-        const label = input.closest("label");
         const chosen = answers[input.name] === input.value;
-        const isRight = reason(quiz, input).className === "it-right";
+        const { className } = reason(quiz, input);
         if (chosen) input.checked = true;
         if (!(input.name in answers)) input.checked = false;
-        label.className = chosen ? (isRight ? "it-right" : "it-wrong") : "";
-        right += chosen && isRight;
+        input.closest("label").className = chosen ? className : "";
+        right += chosen && className === "it-right";
       }
-    said.textContent = `${right} of ${quizzes.length} right`;
+    for (const item of items) right += item.checked = answers[item.name] === item.value;
+    said.textContent = right + rest;
   }
 
   function answer(input) {
@@ -59,7 +61,7 @@
     write({ ...read(), [input.name]: input.value });
   }
 
-  // An arrow key moves the choice from radio to radio and clicks each: only other clicks answer.
+  // An arrow key clicks each radio that it reaches: only other clicks answer.
   let moving = false;
   const isOption = (target) => target.matches?.(".it-options input");
   document.addEventListener("keyup", () => (moving = false));
@@ -68,6 +70,9 @@
     if (event.key === "Enter" && isOption(event.target)) event.target.click();
   });
   document.addEventListener("click", ({ target }) => isOption(target) && !moving && answer(target));
+
+  for (const item of items)
+    item.onchange = () => write({ ...read(), [item.name]: item[item.checked ? "value" : "name"] });
 
   const clear = () => {
     for (const quiz of quizzes) {

@@ -17,7 +17,7 @@ from inside_torch.edition import Edition
 from inside_torch.failures import told
 from inside_torch.fences import Problem
 from inside_torch.history import book_commit
-from inside_torch.render import notebook, ten_lines
+from inside_torch.render import learning, notebook, ten_lines
 from inside_torch.render.about import Imprint, about_html, description
 from inside_torch.render.fences import failure_html, numbered
 from inside_torch.render.quiz import progress_html
@@ -101,6 +101,15 @@ def completed(page_html: str, build: Build, shown) -> str:
         page_html = page_html.replace(ten_lines.HERO, hero, 1)
     shown.meta.setdefault("description", description(page_html))
     return page_html + progress_html(page_html)
+
+
+def finish(shown: Sequence, build: Build) -> None:
+    """Check MkDocs' pages once all are rendered, and complete those that tell something of all others."""
+    rendered = {page.file.src_uri: page.content for page in shown}
+    build.check_html(rendered)
+    whole = learning.filled(rendered, build)
+    for page in shown:
+        page.content = whole.get(page.file.src_uri, page.content)
 
 
 def mended(output: str) -> str:

@@ -4,6 +4,7 @@ import html
 import re
 
 from inside_torch.quiz import Quiz
+from inside_torch.render.prerequisites import name_of
 from inside_torch.run.cache import digest
 
 
@@ -12,12 +13,17 @@ def prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
 
 
+def value_of(quiz: Quiz, answer: str) -> str:
+    """The value under which the browser keeps an answer: it goes by the text."""
+    return digest(quiz.question, answer.strip("\n"))[:12]
+
+
 def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> str:
     """A quiz around its highlighted program, its answers in the order of their digests, which tells nothing."""
-    name = digest(quiz.question, quiz.program)[:12]
+    name = name_of(quiz)
     answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
     answers.append((output.strip("\n"), "<strong>Right.</strong> The program prints this.", "right"))
-    answers = sorted((digest(quiz.question, answer[0])[:12], *answer) for answer in answers)
+    answers = sorted((value_of(quiz, answer[0]), *answer) for answer in answers)
     options = "".join(
         f'<li><label><input type="radio" name="{name}" value="{value}" autocomplete="off">'
         f"<samp>{html.escape(text)}</samp></label></li>"
@@ -37,13 +43,14 @@ def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> st
 
 
 def progress_html(page_html: str) -> str:
-    """The panel at the end of a page with quizzes; nothing for another page."""
-    count = page_html.count('<div class="it-block it-quiz"')
+    """The panel at the end of a page with quizzes or items to tick; nothing for another page."""
+    items = page_html.count('<li class="task-list-item">')
+    count = page_html.count('<div class="it-block it-quiz"') + items
     if not count:
         return ""
     return (
         '<section class="it-progress" aria-label="Your progress" data-search-exclude>'
-        f"<p><strong>Your progress</strong> <output>0 of {count} right</output></p>"
+        f"<p><strong>Your progress</strong> <output>0 of {count} {'done' if items else 'right'}</output></p>"
         '<p><button type="button" name="export">Export</button> <label>Import<input class="it-hidden" type="file" '
         'accept=".json,application/json"></label> <button type="button" name="reset">Reset</button></p>'
         "<p>It stays in this browser. Export, import and reset are for all pages.</p></section>"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from inside_torch.book import Page, reading_order
 from inside_torch.edition import ROOT
-from inside_torch.render import glossary
+from inside_torch.render import glossary, prerequisites
 
 GALLERY = "<!-- gallery -->"
 EXERCISES = "<!-- exercises -->"
@@ -127,7 +127,8 @@ def exercises(texts: dict[str, str], root: Path = ROOT) -> str:
 
 def expand(page: Page, pages: Sequence[Page]) -> str:
     """The Markdown of a page with the tables in place of their markers, made from all pages."""
-    text, folder, texts = page.text, posixpath.dirname(page.src), {one.src: one.text for one in pages}
+    text, folder = prerequisites.expanded(page, pages), posixpath.dirname(page.src)
+    texts = {one.src: one.text for one in pages}
     if GALLERY in text:
         text = text.replace(GALLERY, markdown(examples(texts), folder))
     if EXERCISES in text:

@@ -1,0 +1,119 @@
+"""Memory over one training step: which bytes are alive, and for what."""
+
+from collections.abc import Callable
+from itertools import pairwise
+
+import torch
+
+from .alive import KINDS, memory_rows
+from .checks import checked, checked_dict
+from .drawing import circle, figure, group, path, rect, text
+from .layout import MARGIN, NARROW, READ, ROOM, code_width
+
+TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
+GROWS = {2: "grows with the model", 1: "grows with the batch", 3: "temporaries"}
+LETTER = 0.56  # em: the mean advance of the sans serif of labels
+
+
+def memory_timeline(
+    phases: dict[str, Callable],
+    model: torch.nn.Module,
+    optimizer: torch.optim.Optimizer,
+    batch: tuple,
+    *,
+    title: str,
+) -> str:
+    """The bytes of CPU memory alive over one training step, stacked by kind. `phases` are the calls of the step in
+    order, one of them `forward`; each is drawn equally wide, and one allocation or free is one step to the right. They
+    run twice under the profiler, and the second run is drawn. A gradient or a state is a block that `grad` or the
+    optimizer holds at the end, an activation is any other block that `forward` makes, and the rest are temporaries.
+    Raises ValueError where the kinds do not add up to what the allocator counts, where a block is left that is of no
+    kind, and where what is held at the end was not allocated there. Source: the tree of the profiler's events."""
+    if "forward" not in checked_dict(phases, Callable, "phases", 5):
+        raise ValueError(f"one of the phases must be forward, got {list(phases)}")
+    rows = memory_rows(phases, model, optimizer, checked(batch, tuple, "batch"))
+    peak = max(range(len(rows)), key=lambda i: sum(rows[i][2:]))
+    said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
+    desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."
+    layouts = _drawn(rows, peak, list(phases), ROOM, 300), _drawn(rows, peak, list(phases), NARROW, 320)
+    return figure(*layouts[0], title, desc, ["call", "change", *KINDS], rows, layouts[1])
+
+
+def _drawn(rows: list, peak: int, phases: list, room: float, height: float) -> tuple:
+    """Shapes, width and height: a column for each row, a band for each kind."""
+    legend, legend_low = _legend(room)
+    most, top, edges, shapes = sum(rows[peak][2:]), legend_low + 30, [], legend
+    left, low = MARGIN + 7 + code_width(str(_ticks(most)[-1]), READ), top + height
+    wide = (room + MARGIN - left) / len(phases)
+    for i, phase in enumerate(phases):
+        count = sum(row[0] == phase for row in rows)
+        edges += [left + wide * (i + j / count) for j in range(count)]
+    edges.append(left + wide * len(phases))
+    for i, (kind, tone) in enumerate(zip(KINDS, TONES)):
+        spans = [[low - sum(row[2:end]) / most * height for end in (i + 2, i + 3)] for row in rows]
+        for run in _runs(spans):
+            around = [edges[run[0]], spans[run[0]][0], *_stairs(run, edges, [span[1] for span in spans])]
+            back = [part for j in reversed(run) for part in ("V", spans[j][0], "H", edges[j])]
+            line = path("M", edges[run[0]], spans[run[0]][1], *around[2:])
+            shapes.append(group(f"it-{tone}", path("M", *around, *back, "Z", kind="it-fill"), line))
+        shapes += _label(kind, edges, spans) if tone != 3 else []
+    x, y = (edges[peak] + edges[peak + 1]) / 2, top
+    half = code_width(said := f"peak: {most} bytes", READ) / 2
+    at = min(max(x, half), room + MARGIN - half)
+    shapes += [circle(x, y, 3.5, "it-pill"), text(at, y - 9, said, "it-label", "middle")]
+    shapes += [path("M", left, top, "V", low, "H", edges[-1], kind="it-edge")]
+    shapes += [text(left - 5, low - at / most * height + 5, str(at), "it-index", "end") for at in _ticks(most)]
+    for i, phase in enumerate(phases):
+        shapes.append(text(left + wide * (i + 0.5), low + 18, phase, "it-label", "middle"))
+        shapes += [path("M", left + wide * i, low, "v", 22, kind="it-edge")] if i else []
+    return [group("it-large", *shapes)], room + 2 * MARGIN, low + 28
+
+
+def _legend(room: float) -> tuple:
+    """What the tones mean, in as many lines as it takes, and the lower end of it."""
+    shapes, x, y = [], MARGIN, MARGIN + 2
+    for tone, said in GROWS.items():
+        needed = 20 + len(said) * READ * LETTER
+        x, y = (MARGIN, y + 19) if x + needed > room else (x, y)
+        shapes.append(group(f"it-{tone}", rect(x, y, 14, 12, "it-fill"), rect(x, y, 14, 12, "it-line")))
+        shapes.append(text(x + 20, y + 11, said, "it-label"))
+        x += needed + 18
+    return shapes, y + 14
+
+
+def _runs(spans: list) -> list:
+    """The stretches of columns in which a band is not empty."""
+    columns = [i for i, (low, high) in enumerate(spans) if low > high]
+    cuts = [i for i in range(1, len(columns)) if columns[i] > columns[i - 1] + 1]
+    return [columns[a:b] for a, b in pairwise([0, *cuts, len(columns)]) if a < b]
+
+
+def _stairs(run: list, edges: list, heights: list) -> list:
+    """Path steps along the top of columns; equal neighbors are one step."""
+    steps = []
+    for i in run:
+        if steps and steps[-3] == heights[i]:
+            steps[-1] = edges[i + 1]
+        else:
+            steps += ["V", heights[i], "H", edges[i + 1]]
+    return steps
+
+
+def _label(kind: str, edges: list, spans: list) -> list:
+    """The name of a band in the widest place that it fits into, or nothing."""
+    places, width = [], len(kind) * READ * LETTER + 8
+    for i in range(len(spans)):
+        low, high = spans[i]
+        for j in range(i, len(spans)):
+            low, high = min(low, spans[j][0]), max(high, spans[j][1])
+            if low - high >= READ + 3 and edges[j + 1] - edges[i] >= width:
+                places.append(((low - high) * (edges[j + 1] - edges[i]), edges[i], edges[j + 1], low, high))
+    if not places:
+        return []
+    _, a, b, low, high = max(places)
+    return [text((a + b) / 2, (low + high) / 2 + 4.5, kind, "it-label", "middle")]
+
+
+def _ticks(most: int) -> list:
+    step = next(s for e in range(12) for s in (10**e, 2 * 10**e, 5 * 10**e) if most / s <= 5)
+    return list(range(0, most + 1, step))

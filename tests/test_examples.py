@@ -143,6 +143,13 @@ def test_a_missing_compiler_is_a_skip_in_the_report_and_in_ci_a_failure(ci, word
     assert re.search(rf"^{word.upper()}.*{reason}", ran.stdout, re.M), ran.stdout
 
 
+def test_a_missing_device_is_a_skip_in_ci_too(tmp_path: Path):
+    program = "print('skipped: no CUDA device, so this is left out'); raise SystemExit(77)"
+    ran = fence_run(tmp_path, f'{sys.executable} -c "{program}"', CI="true")
+    assert ran.returncode == 0, ran.stdout
+    assert re.search(r"^SKIPPED.*skipped: no CUDA device", ran.stdout, re.M), ran.stdout
+
+
 @pytest.mark.parametrize(
     ("program", "said"),
     [

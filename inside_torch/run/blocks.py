@@ -15,6 +15,7 @@ from inside_torch.run.needs import needs
 from inside_torch.run.normal import normalised, without_notices
 from inside_torch.run.runner import Outcome, Runner
 
+EXAMPLE = re.compile(r"^from examples\.(\w+) import", re.M)  # a drawing may show what a program of examples/ does
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\U0010ffff]")
 MANY = 20  # so many programs are worth the seconds in which a server imports all that any of them might need
 
@@ -38,6 +39,12 @@ class Program:
 
     source: str
     drawing: bool = False
+
+    @property
+    def inputs(self) -> list[str]:
+        """The texts that its output depends on."""
+        files = [ROOT / "examples" / f"{name}.py" for name in EXAMPLE.findall(self.source)] if self.drawing else []
+        return [self.source, *(file.read_text(encoding="utf-8") for file in files if file.exists())]
 
 
 def judge(outcome: Outcome) -> Result:
@@ -101,7 +108,7 @@ class Blocks:
             except (ValueError, KeyError, TypeError) as error:
                 return Result(result.output, f"not a figure: {error}")
         if not result.failed:
-            self.cache(program).put(result.output, program.source)
+            self.cache(program).put(result.output, *program.inputs)
         return result
 
     def start(self, programs: Iterable[Program]) -> list[Future[Result]]:
@@ -111,7 +118,7 @@ class Blocks:
             for program in dict.fromkeys(programs):
                 if program in self.results:
                     continue
-                output = self.cache(program).get(program.source)
+                output = self.cache(program).get(*program.inputs)
                 if output is None:
                     pending.append(program)
                 else:

@@ -1,0 +1,59 @@
+"""What the figure of the work in a step promises: what the step itself calls, moves and computes."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+
+import pytest
+import torch
+from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+
+from inside_torch.figures import step_work
+from inside_torch.render.figures import checked_figure, figure_html, layouts
+
+
+def phases() -> dict:
+    """A product of (8, 3) by (3, 4), its sum, and what backward makes of them."""
+    w, x, kept = torch.ones(3, 4, requires_grad=True), torch.ones(8, 3), []
+    return {"forward": lambda: kept.append((x @ w).sum()), "backward": lambda: kept.pop().backward()}
+
+
+def test_it_counts_by_hand():
+    rows = rows_of(step_work(phases(), title="t"))
+    product, sums = (8 * 3 + 3 * 4 + 8 * 4) * 4, (8 * 4 + 1) * 4
+    assert rows[0] == ["forward: matrix products", 1, product, 2 * 8 * 3 * 4]
+    assert rows[1] == ["forward: all else", 1, sums, 0]
+    assert rows[2] == ["backward: matrix products", 1, product, 2 * 8 * 3 * 4], "x requires no grad"
+
+
+def test_views_and_allocation_move_nothing():
+    x = torch.ones(4, 4)
+    views = {"views": lambda: (x @ x, x.t().view(4, 4).detach(), torch.empty(1000), torch.empty_like(x))}
+    rows = rows_of(step_work(views | {"writes": lambda: x.add_(x)}, title="t"))
+    assert [row[2] for row in rows] == [3 * 64, 0, 3 * 64], "a product, views, a write: two arguments and a result"
+
+
+def test_it_is_plain_and_fits_a_phone():
+    svg = step_work(phases(), title="t")
+    for element in ElementTree.fromstring(svg).iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    wide, narrow = layouts(checked_figure(svg))
+    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
+    figure_html(checked_figure(svg), "")
+
+
+def test_what_disagrees_with_the_figure_raises():
+    x = torch.ones(1, 1, 4, 4)
+    with pytest.raises(TypeError, match=r"'step' must be a .*Callable, got int"):
+        step_work({"step": 3}, title="t")
+    with pytest.raises(ValueError, match="1 to 4 phases, got 0"):
+        step_work({}, title="t")
+    with pytest.raises(ValueError, match=r"draws matrix products, and aten\.convolution\.default is none"):
+        step_work({"step": lambda: torch.nn.functional.conv2d(x, x)}, title="t")
+    with pytest.raises(ValueError, match="the step has no FLOPs"):
+        step_work({"step": lambda: x + x}, title="t")
+    with pytest.raises(ValueError, match="names of phases are too long"):
+        step_work({"a" * 30: lambda: x @ x}, title="t")

@@ -1,0 +1,104 @@
+"""The figure of collectives: which cells each rank holds before a call and after it, from the values of all ranks."""
+
+from collections.abc import Callable
+from itertools import chain
+
+import torch
+import torch.distributed as dist
+
+from .checks import checked
+from .drawing import arrow, figure, group, rect, text
+from .layout import MARGIN, NARROW, ROOM, code_width
+
+WORLD, WIDTH, HIGH, TEXT = 3, 28, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
+LEFT, BETWEEN, HEAD, BELOW = 16, 30, 24, 22  # room for a rank's number, for the arrow, for the name, under a grid
+
+
+def collectives(calls: dict, *, title: str) -> str:
+    """A panel for each call: three ranks as rows, the cells that a rank gave on the left, those it got on the right.
+
+    `calls` maps the name of a call to how many cells each rank gives, one or three, and a function of the tensor of
+    these cells. It returns the tensor of the cells that the rank got, or None where it wrote to its argument. Rank 0
+    gives 1, 2, 3; rank 1 gives 10, 20, 30; rank 2 gives 100, 200, 300. A cell has the tone of the rank whose value it
+    holds, and none if it holds a sum over the ranks. The calls run in one process, where torch's private
+    `LocalTensorMode` keeps a tensor for each rank. Raises TypeError for what is no pair of a number and a function,
+    ValueError for another number of cells, for a value that is neither one that a rank gave nor the sum of a column,
+    and for what is too wide; RuntimeError where a process group is open already."""
+    if dist.is_initialized():
+        raise RuntimeError("a process group is open already")
+    for name, (cells, call) in checked(calls, dict, "calls").items():
+        checked(call, Callable, name)
+        if cells not in (1, WORLD):
+            raise ValueError(f"{name}: a rank gives 1 or {WORLD} cells, got {cells}")
+    dist.init_process_group("fake", rank=0, world_size=WORLD)
+    try:
+        held = {name: _held(cells, call) for name, (cells, call) in calls.items()}
+    finally:
+        dist.destroy_process_group()
+    for name, (before, after) in held.items():
+        known = {*chain(*before), *map(sum, zip(*before))}
+        if unknown := set(chain(*after)) - known:
+            raise ValueError(f"{name}: no rank gave {sorted(unknown)}, and no column adds up to it")
+    drawn = [_draw(held, room) for room in (ROOM, NARROW)]
+    rows = [
+        [name, rank, ", ".join(map(str, before[rank])), ", ".join(map(str, after[rank]))]
+        for name, (before, after) in held.items()
+        for rank in range(WORLD)
+    ]
+    told = [f"{name}: " + "; ".join(f"rank {r} {b} to {a}" for n, r, b, a in rows if n == name) for name in held]
+    desc = "The cells of each rank before and after. " + ". ".join(told) + "."
+    return figure(*drawn[0], title, desc, ["call", "rank", "before", "after"], rows, drawn[1])
+
+
+def _held(cells: int, call: Callable) -> tuple:
+    """What each rank gave and what it got, as lists of numbers."""
+    from torch.distributed._local_tensor import LocalTensorMode, rank_map  # a second that other figures save
+
+    with LocalTensorMode(WORLD):
+        x = rank_map(lambda rank: torch.arange(1, cells + 1) * 10**rank)
+        before = x.clone()
+        got = call(x)
+        after = x if got is None else got
+    return tuple([part.tolist() for _, part in sorted(t._local_tensors.items())] for t in (before, after))
+
+
+def _draw(held: dict, room) -> tuple:
+    """The shapes, their width and height: as many panels beside each other as fit."""
+    wide = LEFT + 2 * WORLD * WIDTH + BETWEEN
+    if (widest := max(code_width(name, TEXT) for name in held)) > wide:
+        raise ValueError(f"a name is {widest} wide, and {wide} can be drawn")
+    if max(code_width(str(n), TEXT) for grids in held.values() for grid in grids for row in grid for n in row) > WIDTH:
+        raise ValueError(f"a value is too wide for {WIDTH}")
+    beside = min(len(held), room // wide)
+    apart = (room - room // wide * wide) / (room // wide - 1) if beside > 1 else 0
+    high, shapes = HEAD + WORLD * HIGH + BELOW, []
+    for i, (name, grids) in enumerate(held.items()):
+        x, y = MARGIN + i % beside * (wide + apart), MARGIN + i // beside * high
+        shapes += _panel(name, *grids, x, y)
+    width = beside * wide + (beside - 1) * apart + 2 * MARGIN
+    return [group("it-large", *shapes)], width, -(-len(held) // beside) * high - BELOW + 2 * MARGIN
+
+
+def _panel(name: str, before: list, after: list, x, y) -> list:
+    """The name over two grids; the arrow is between the places where full grids end and begin."""
+    owner = {value: rank for rank, row in enumerate(before) for value in row}
+    top, left, right = y + HEAD, x + LEFT, x + LEFT + WORLD * WIDTH + BETWEEN
+    shapes = [text(x, y + 13, name, "it-name")]
+    line = arrow(right - 5, top + WORLD * HIGH / 2, "right", "M", right - BETWEEN + 5, top + WORLD * HIGH / 2)
+    shapes.append(group("it-3", *line))
+    for rank in range(WORLD):
+        middle = top + rank * HIGH + HIGH / 2
+        shapes.append(text(x, middle + 5, str(rank), "it-step"))
+        start = left + (WORLD - len(before[rank])) * WIDTH
+        for place, row in ((start, before[rank]), (right, after[rank])):
+            for i, value in enumerate(row):
+                cell = place + i * WIDTH, top + rank * HIGH, WIDTH, HIGH
+                shapes.append(rect(*cell, "it-cell"))
+                if value in owner:
+                    mark = rect(cell[0] + 2, cell[1] + 2, WIDTH - 4, HIGH - 4, "it-element", 5)
+                    shapes.append(group(f"it-{owner[value] + 1}", mark))
+                shapes += [
+                    rect(*cell, "it-edge"),
+                    text(cell[0] + WIDTH / 2, middle + 5, str(value), "it-value", "middle"),
+                ]
+    return shapes

@@ -1,0 +1,120 @@
+"""Two ranks that keep a half of the model each train it as one process does, and save what one process can load."""
+
+import tempfile
+import time
+import warnings
+from collections import Counter
+from datetime import timedelta
+from pathlib import Path
+
+import torch
+import torch.distributed as dist
+import torch.distributed.checkpoint as dcp
+import torch.multiprocessing as mp
+from torch import nn
+from torch.distributed.checkpoint.state_dict import get_state_dict
+from torch.distributed.fsdp import fully_shard
+from torch.utils._python_dispatch import TorchDispatchMode
+
+WORLD = 2
+warnings.filterwarnings("ignore", "torch.distributed is disabled")  # a process alone loads the checkpoint
+
+
+# --8<-- [start:ten]
+def ten_lines():
+    torch.manual_seed(0)
+    x, target = torch.randn(8, 3), torch.randint(2, (8,))
+    return x, target, nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+
+
+def train(model, x, target, steps=100):
+    optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
+    for _ in range(steps):
+        loss = nn.functional.cross_entropy(model(x), target)
+        optimizer.zero_grad()
+        loss.backward()
+        norm = nn.utils.clip_grad_norm_(model.parameters(), 1.0)
+        optimizer.step()
+    return optimizer, norm
+
+
+# --8<-- [end:ten]
+class Collectives(TorchDispatchMode):
+    """Counts what a rank asks the others."""
+
+    def __init__(self):
+        super().__init__()
+        self.calls = Counter()
+
+    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
+        if op.namespace == "c10d":
+            self.calls[op.overloadpacket.__name__.strip("_")] += 1
+        return op(*args, **(kwargs or {}))
+
+
+# --8<-- [start:rank]
+def sharded(rank, folder):
+    x, target, model = ten_lines()
+    for unit in (model[0], model[2], model):
+        fully_shard(unit)
+    rows = slice(rank * 4, rank * 4 + 4)
+    optimizer, norm = train(model, x[rows], target[rows])
+
+    _, _, alone = ten_lines()
+    expected, expected_norm = train(alone, x, target)
+    for w, right in zip(model.parameters(), alone.parameters()):
+        torch.testing.assert_close(w.full_tensor(), right)
+    torch.testing.assert_close(norm.full_tensor(), expected_norm)
+
+    states = get_state_dict(model, optimizer)
+    dcp.save(dict(zip(("model", "optimizer"), states)), checkpoint_id=folder)
+    # --8<-- [end:rank]
+    with Collectives() as seen:
+        nn.functional.cross_entropy(model(x[rows]), target[rows]).backward()
+    local = [w.to_local() for w in model.parameters()]
+    state = [t.to_local() for one in optimizer.state.values() for t in one.values() if t.ndim]
+    kept = f"rank {rank} keeps {[tuple(w.shape) for w in local]}, {sum(t.nbytes for t in local + state)} bytes"
+    said = [None] * WORLD
+    dist.all_gather_object(said, kept)
+    if rank == 0:
+        print(*said, *(f"{n} x {call}" for call, n in sorted(seen.calls.items())), sep="\n")
+        whole = [t for one in expected.state.values() for t in one.values() if t.ndim]
+        print("one process keeps", sum(t.nbytes for t in [*alone.parameters(), *whole]), "bytes")
+
+
+def meet(rank, method, folder):
+    torch.set_num_threads(1)  # the ranks share one machine
+    dist.init_process_group("gloo", method, timedelta(seconds=30), world_size=WORLD, rank=rank)
+    sharded(rank, folder)
+    dist.destroy_process_group()
+
+
+def launch(folder, seconds=60):
+    """Run `meet` in processes that find each other by a file; a rank that fails or hangs ends them all."""
+    start = "forkserver" if "forkserver" in mp.get_all_start_methods() else "spawn"  # Windows has no fork
+    ranks = mp.start_processes(meet, (Path(folder, "meet").as_uri(), folder), WORLD, False, start_method=start)
+    end = time.monotonic() + seconds
+    while not ranks.join(timeout=1):
+        if time.monotonic() > end:
+            for process in ranks.processes:
+                process.kill()
+            raise TimeoutError("the ranks did not end")
+
+
+# --8<-- [start:load]
+def load(folder):
+    """What two ranks saved, read by one process that has no ranks."""
+    x, target, model = ten_lines()
+    trained = ten_lines()[2]
+    train(trained, x, target)
+    dcp.load({"model": model.state_dict()}, checkpoint_id=folder)
+    torch.testing.assert_close(model.state_dict(), trained.state_dict())
+    print("files:", *sorted(path.name for path in Path(folder).iterdir() if path.name != "meet"))
+    # --8<-- [end:load]
+
+
+if __name__ == "__main__":
+    mp.set_forkserver_preload(["torch.distributed.fsdp", "torch._dynamo"])  # one import for all the ranks
+    with tempfile.TemporaryDirectory() as folder:
+        launch(folder)
+        load(folder)

@@ -1,0 +1,78 @@
+"""What the figure of a sharded step promises: the collectives and the whole parameters that a rank has."""
+
+from __future__ import annotations
+
+import re
+import xml.etree.ElementTree as ElementTree
+from itertools import pairwise
+
+import pytest
+import torch
+import torch.distributed as dist
+from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from torch import nn
+from torch.distributed.fsdp import fully_shard
+
+from inside_torch.figures import shard_timeline
+from inside_torch.render.figures import checked_figure, figure_html, layouts
+
+
+@pytest.fixture(autouse=True)
+def four_ranks():
+    dist.init_process_group("fake", rank=0, world_size=4)
+    yield
+    dist.destroy_process_group()
+
+
+def sharded(sizes=(8, 16, 32, 4), **options) -> tuple:
+    model = nn.Sequential(*(nn.Linear(a, b) for a, b in pairwise(sizes)))
+    for unit in (*model, model):
+        fully_shard(unit, **options)
+    return model, dict(zip("abcde", model))
+
+
+def drawn(model, units) -> list:
+    return rows_of(shard_timeline(model, units, torch.ones(2, 8), title="t"))
+
+
+def test_units_are_gathered_and_freed_in_the_order_of_torch():
+    rows = drawn(*sharded())
+    said = " ".join(f"{kind}{unit}" for kind, unit, *_ in rows)
+    assert said == "AGa Fa AGb Fb AGc Fc AGc AGb Bc RSc AGa Bb RSb Ba RSa"
+    bytes_of = {"a": (8 + 1) * 16 * 4, "b": (16 + 1) * 32 * 4, "c": (32 + 1) * 4 * 4}
+    for _, _, *whole in rows:
+        assert all(size in (0, bytes_of[unit]) for unit, size in zip("abc", whole))
+    assert max(sum(map(bool, whole)) for _, _, *whole in rows) == 2, "the next unit is gathered early"
+    assert not any(rows[-1][2:])
+
+
+def test_without_resharding_backward_gathers_nothing():
+    rows = drawn(*sharded(reshard_after_forward=False))
+    assert [kind for kind, *_ in rows] == ["AG", "F"] * 3 + ["B", "RS"] * 3
+    assert all(rows[5][2:]), "all units are whole when forward ends"
+
+
+def test_it_is_plain_and_fits_a_phone():
+    model, units = sharded()
+    svg = shard_timeline(model, units, torch.ones(2, 8), title="t")
+    for element in ElementTree.fromstring(svg).iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    named = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert named <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    wide, narrow = layouts(checked_figure(svg))
+    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
+    figure_html(checked_figure(svg), "")
+
+
+def test_what_disagrees_with_the_figure_raises():
+    model, units = sharded()
+    with pytest.raises(TypeError, match=r"'a' must be a .*FSDPModule, got Linear"):
+        drawn(model, {"a": nn.Linear(8, 16)})
+    with pytest.raises(ValueError, match="have all parameters of the model"):
+        drawn(model, {"a": units["a"]})
+    with pytest.raises(ValueError, match="units differ in size"):
+        drawn(*sharded((8, 8, 8)))
+    with pytest.raises(ValueError, match="padded, or outside of the units"):
+        drawn(*sharded((8, 16, 2)))
+    with pytest.raises(ValueError, match="too many for a figure"):
+        drawn(*sharded((8, 16, 32, 8, 4)))

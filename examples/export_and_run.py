@@ -69,7 +69,7 @@ for name, wrong in {"65 rows": torch.ones(65, 3), "4 columns": torch.ones(2, 4)}
     else:
         raise AssertionError("a promise was broken")
 assert program.module()(torch.ones(64, 3)).shape == (64, 1)
-assert program.module()(torch.ones(1, 3)).shape == (1, 1), "min=2 is the one bound that it does not check"
+assert program.module()(torch.ones(1, 3)).shape == (1, 1), "a lower bound of 2 or less is not checked"
 # --8<-- [end:promises]
 
 # --8<-- [start:elsewhere]

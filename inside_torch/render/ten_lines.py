@@ -58,14 +58,14 @@ LINES = (
     ),
     Line(
         "compile",
-        ("compile", "graph-breaks", "inductor"),
+        ("compile", "graph-breaks", "inductor", "export"),
         "<b>Compiles nothing yet</b>: {now} functions in C++. The first call of <samp>compiled</samp> generates "
         "{functions}, the first backward pass {more} more.",
         "now=len(written)",
     ),
     Line(
         "for",
-        ("schedulers",),
+        ("schedulers", "leaks", "profiling", "measuring"),
         "{steps} steps, <b>compiled {graphs}</b>. The loss falls from {first:.2f} to {last:.2f}.",
     ),
     Line(
@@ -83,14 +83,14 @@ LINES = (
     ),
     Line(
         "backward",
-        ("backward", "numpy", "function-transforms", "saved-tensors", "layers", "errors"),
+        ("backward", "numpy", "function-transforms", "saved-tensors", "less-memory", "layers", "errors", "distributed"),
         "<b>Runs the {ran} nodes</b> from the loss back, <samp>{newest}</samp> first, and leaves {grads} gradients.",
         "ran=len(ran), newest=ran[0], grads=len(grads(model)), before=copies(model), "
         "more=seen.get('more', len(written) - seen['functions'])",
     ),
     Line(
         "step",
-        ("update-rules",),
+        ("update-rules", "memory", "sharding"),
         "<b>{changed} numbers change.</b> AdamW keeps {averages} running averages and {counts} step counts for the "
         "next round.",
         "changed=sum(int((a != b).sum()) for a, b in zip(seen.pop('before'), copies(model))), "
@@ -101,7 +101,8 @@ BELOW = Line(
     "below",
     (
         *("tensor-types", "tensor-kinds", "dispatcher", "dispatch-keys", "yaml-to-kernel"),
-        *("extending", "custom-operators", "subclasses", "backends", "layers-all"),
+        *("extending", "custom-operators", "subclasses", "backends"),
+        *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing"),
     ),
     "Below all lines: the C++ objects, the dispatcher, and the layers between.",
 )

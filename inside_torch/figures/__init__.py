@@ -30,6 +30,7 @@ from .members import who_sees as who_sees
 from .objects import object_chain as object_chain
 from .operators import operator_uses as operator_uses
 from .pieces import segment_maps as segment_maps
+from .placed import placed_cells as placed_cells
 from .points import extension_points as extension_points
 from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran

@@ -28,7 +28,9 @@ def highlighted(source: str) -> str:
     """Python with its colors, as one box."""
     markdown_config.save(EXTENSIONS, {"pymdownx.highlight": {"pygments_lang_class": True}})
     shown = {"language": "python", "code": source, "html": True, "source": "above", "update_toc": False}
-    return str(base_format(run=lambda *_, **__: "", md=Markdown(), **shown))
+    margin = source[: len(source) - len(source.lstrip(" "))]  # markdown-exec drops that of the first line
+    box = str(base_format(run=lambda *_, **__: "", md=Markdown(), **shown))
+    return box.replace("<code>", f"<code>{margin}", 1)
 
 
 def highlighted_parts(cache: Cache, program: str) -> tuple[str, str]:

@@ -6,7 +6,7 @@ from pathlib import Path
 from inside_torch import failures, rules
 from inside_torch.build import Build
 from inside_torch.edition import Edition
-from inside_torch.render import cards, mathfont, moved, search
+from inside_torch.render import cards, moved
 from inside_torch.render import page as pages
 from inside_torch.run.lock import lock_site
 from inside_torch.take import files as taken
@@ -71,10 +71,10 @@ def on_post_template(output: str, template_name: str, config) -> str:
 
 
 def on_post_build(config) -> None:
-    """Write the font, the search index, old addresses, and the zip, for which a page that is being edited can wait."""
-    mathfont.write(Path(config.site_dir), config.extra["build"].edition)
-    search.finish(Path(config.site_dir), config.extra["build"].book)
-    moved.write(Path(config.site_dir), config.extra.get("moved", {}))
+    """Write what pages load, old addresses, and the zip, for which a page that is being edited can wait."""
+    site = Path(config.site_dir)
+    pages.write_assets(site, config.extra["build"])
+    moved.write(site, config.extra.get("moved", {}))
     if not os.environ.get(SERVING):
-        taken.write_zip(Path(config.site_dir))
-        cards.write(Path(config.site_dir), config.extra["imprint"])
+        taken.write_zip(site)
+        cards.write(site, config.extra["imprint"])

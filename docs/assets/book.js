@@ -1,6 +1,6 @@
 /* The copy button of each block. It takes the block, character by character, and nothing else. */
 
-async function copy(text) {
+async function copyText(text) {
   if (navigator.clipboard) return navigator.clipboard.writeText(text)
   const area = document.createElement("textarea") // a page opened over plain http has no clipboard
   area.value = text
@@ -15,7 +15,7 @@ document.addEventListener("click", async ({ target }) => {
   if (!target.matches(".it-copy")) return
   const box = target.closest(".it-source, .highlight") // what is folded away belongs to the block
   const code = [...box.querySelectorAll(".highlight code, :scope > pre code")].map((one) => one.textContent).join("")
-  const done = await copy(code.replace(/\n$/, "")).then(() => "copied", () => "not allowed")
+  const done = await copyText(code.replace(/\n$/, "")).then(() => "copied", () => "not allowed")
   target.textContent = done
   setTimeout(() => (target.textContent = "copy"), 2000)
 })
@@ -45,4 +45,21 @@ for (const heading of report ? document.querySelectorAll(".md-content :is(h2, h3
   link.textContent = "!"
   link.title = link.ariaLabel = "Report a mistake in this section"
   heading.append(link)
+}
+
+/* A lab is a figure until its button is pressed, or until an address leads into it. What it takes is loaded then. */
+const labs = new URL("../labs/", document.currentScript.src)
+const loaded = (file) =>
+  new Promise((onload, onerror) => {
+    const kind = file.endsWith(".css") ? ["link", { rel: "stylesheet", href: labs + file }] : ["script", { src: labs + file }]
+    document.head.append(Object.assign(document.createElement(kind[0]), kind[1], { onload, onerror }))
+  })
+for (const lab of document.querySelectorAll(".it-lab")) {
+  const button = lab.querySelector(".it-lab-open button")
+  button.onclick = async () => {
+    button.disabled = true
+    const recording = "recorded" in lab.dataset ? [`${lab.id}.data.js`] : []
+    for (const file of ["lab.css", "lab.js", ...recording, `${lab.id}.js`]) await loaded(file)
+  }
+  if (new URLSearchParams(location.search).get("lab") === lab.id) button.click()
 }

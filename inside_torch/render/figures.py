@@ -42,6 +42,11 @@ def checked_figure(output: str) -> ElementTree.Element:
     return svg
 
 
+def data_of(output: str) -> dict:
+    """The data of a figure that was printed: its table, and its lab where it is one."""
+    return json.loads(ElementTree.fromstring(output).find(SVG + "metadata").text)
+
+
 def layouts(svg: ElementTree.Element) -> list[ElementTree.Element]:
     """A drawing, and, taken out of it, the one that a narrow page shows in its place, where there is one."""
     narrow = svg.findall(SVG + "svg")
@@ -64,3 +69,10 @@ def figure_html(svg: ElementTree.Element, link: str) -> str:
         f'<details><summary>The figure as a table</summary><p>{told}</p><div class="it-scroll" tabindex="0">'
         f"{table_html(data['columns'], data['rows'])}</div></details></figure>"
     )
+
+
+def lab_html(figure: str, lab: dict) -> str:
+    """A figure in the element of its lab, whose script is docs/labs/NAME.js; assets/book.js brings it to life."""
+    name, recorded = lab["name"], " data-recorded" * (lab["recording"] is not None)
+    button = f'<button type="button">{html.escape(lab["invitation"])}</button>'
+    return f'<{name} class="it-lab" id="{name}"{recorded}>{figure}<p class="it-lab-open">{button}</p></{name}>'

@@ -17,7 +17,7 @@ from inside_torch.edition import Edition
 from inside_torch.failures import told
 from inside_torch.fences import Problem
 from inside_torch.history import book_commit
-from inside_torch.render import learning, notebook, ten_lines
+from inside_torch.render import labs, learning, mathfont, notebook, search, ten_lines
 from inside_torch.render.about import Imprint, about_html, description
 from inside_torch.render.fences import failure_html, numbered
 from inside_torch.render.quiz import progress_html
@@ -79,6 +79,13 @@ def write_feed(env: Environment, config) -> None:
     if config.extra["imprint"].news:
         feed = env.get_template("feed.html").render(config=config) + "\n"
         Path(config.site_dir, "feed.xml").write_text(feed, encoding="utf-8", newline="\n")
+
+
+def write_assets(site: Path, build: Build) -> None:
+    """What pages load from a finished site: the font, the labs' recordings, the search index."""
+    mathfont.write(site, build.edition)
+    labs.write(site, build)
+    search.finish(site, build.book)
 
 
 def problems_html(page: Page, advice: Sequence[Problem]) -> str:

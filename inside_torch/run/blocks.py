@@ -87,7 +87,10 @@ class Blocks:
     def __init__(self, edition: Edition, check: Callable[[str], object] = str) -> None:
         self.edition, self.check = edition, check
         self.runner = runner(edition)
-        self.outputs, self.drawings = Cache(edition, "blocks", "run"), Cache(edition, "blocks", "run", "figures")
+        self.outputs, self.drawings = (
+            Cache(edition, "blocks", "run"),
+            Cache(edition, "blocks", "run", "figures", "labs"),
+        )
         self.pool = ThreadPoolExecutor(usable_cores())
         self.results: dict[Program, Future[Result]] = {}
         self.lock = threading.Lock()

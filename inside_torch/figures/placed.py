@@ -80,7 +80,7 @@ def _draw(panels: list, shape: tuple, room) -> tuple:
             right = max(right, x + width)
         y += -(-len(drawn) // per) * (height + 14) + 10
     for tone, kind, said in (("it-1", "it-element", "the rank holds these cells"),
-                             ("it-2", "it-element", "it holds a summand of each")):  # fmt: skip
+                             ("it-2", "it-element", "it holds a summand of each cell")):  # fmt: skip
         shapes += [group(tone, rect(MARGIN, y, 14, 14, kind)), text(MARGIN + 22, y + 12, said, "it-value")]
         right, y = max(right, MARGIN + 22 + code_width(said, 13)), y + 22
     return [group("it-large", *shapes)], right + MARGIN, y + MARGIN

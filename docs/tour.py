@@ -75,7 +75,7 @@ for name, w in model.named_parameters():
 print("together", sum(w.numel() for w in model.parameters()), "numbers")
 
 # %% [markdown]
-# A `Parameter` is a tensor that requires grad, and that a module lists. The optimizer got this list, not a copy of
+# A `Parameter` is a tensor that by default requires grad, and that a module lists. The optimizer got this list, not a copy of
 # the numbers, so what it writes is what the model reads in the next step.
 #
 # *In full:* [Modules](modules.html).
@@ -110,7 +110,7 @@ print("forward:", *forward)
 #
 # One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
 # backward will need. The *dispatcher* picks among them for each call. It looks at the tensors: each carries a set
-# of keys, and the highest key that has a kernel comes first. (The functions with an underscore in front are
+# of keys, and the highest key that is switched on and has a kernel comes first. (The functions with an underscore in front are
 # private: fine for looking, not for building on.)
 
 # %%
@@ -155,8 +155,8 @@ for node in nodes:
 # %% [markdown]
 # Read it from the top, from the loss back to the Parameters. `NllLossBackward0` is the last thing that forward did.
 # The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
-# shape (8, 4): where that is 0, no gradient passes. Saved tensors are why training needs more memory than
-# prediction.
+# shape (8, 4): where that is 0, no gradient passes. Saved tensors are one reason why training needs more
+# memory than prediction. Gradients and the optimizer's state are the others.
 #
 # *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
 #
@@ -209,9 +209,9 @@ print("largest change", f"{(weight - before).abs().max().item():.3f}", "with a l
 print("writes to the weight:", weight._version - version)
 
 # %% [markdown]
-# Adam divides the average gradient by the size that gradients usually have, so a number moves by about the learning
-# rate at most. The last row counts in-place operations on the weight: AdamW makes one for weight decay and one for
-# the step. Every tensor has such a counter, and that is how backward notices when you overwrite what it saved: it
+# Adam divides the average gradient by the size that gradients usually have, so a number usually moves by about the
+# learning rate. The last row counts in-place operations on the weight: AdamW makes one for weight decay and one for
+# the step. Tensors have such a counter, and that is how backward notices when you overwrite what it saved: it
 # compares the count with the one it noted.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html).

@@ -1,4 +1,4 @@
-"""Labs: figures until they are touched, small, and all on the page Labs. What each one does is in tests/test_lab_*.py."""
+"""Labs: figures until they are touched, small, all on the page Labs. What each one does: tests/test_lab_*.py."""
 
 import json
 import re

@@ -58,8 +58,8 @@ class Lab extends HTMLElement {
   draw() {
     this.width = this.stage.clientWidth
     const { shapes, width = this.width, height } = this.drawn(this.width)
-    const size = { viewBox: `0 0 ${width} ${height}`, width, height, class: "figure it-large", "aria-hidden": true }
-    this.stage.replaceChildren(shape("svg", size, ...shapes))
+    const size = { viewBox: `0 0 ${width} ${height}`, width, height, class: "figure", "aria-hidden": true }
+    this.stage.replaceChildren(shape("svg", size, shape("g", { class: "it-large" }, ...shapes)))
     this.told.textContent = this.said()
     this.code.textContent = this.program()
     this.dispatchEvent(new Event("drawn"))
@@ -106,6 +106,47 @@ class Lab extends HTMLElement {
 
   tick(said, name) {
     return element("label", {}, this.bound(element("input", { type: "checkbox" }), name, "checked"), " ", said)
+  }
+
+  /* Sliders over the picture, to drag or to move with the arrow keys, by name. Each has a box (x, y, width, height), a
+  `label`, a value `now` up to `most`, `told` in words; the values `at(x, y)` of a point and `by(dx, dy)` of a step, and
+  `go`, which takes one. One with `press`, which a click and Enter call, is not dragged. */
+  sliders = {}
+
+  slide(found) {
+    this.found = found
+    this.layer ??= element("div", { className: "it-lab-layer" })
+    this.stage.previousSibling === this.layer || this.stage.before(this.layer)
+    for (const name in found) this.sliders[name] ??= this.slider(name)
+    for (const [name, made] of Object.entries(this.sliders)) {
+      const { x, y, width, height, label, now, most, told, press } = found[name] ?? {}
+      made.hidden = !found[name]
+      Object.assign(made, { ariaLabel: label, ariaValueMin: 0, ariaValueMax: most })
+      Object.assign(made, { ariaValueNow: now, ariaValueText: told })
+      const top = y + this.stage.offsetTop - this.layer.offsetTop
+      Object.assign(made.style, { left: `${x}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` })
+      made.style.touchAction = press ? "manipulation" : "none"
+    }
+  }
+
+  slider(name) {
+    const made = element("span", { className: "it-lab-slider", role: "slider", tabIndex: 0 })
+    const point = ({ clientX, clientY }) => {
+      const { left, top } = this.stage.getBoundingClientRect(), { at, go, now } = this.found[name]
+      const value = at(clientX - left, clientY - top)
+      if (value !== now) go(value)
+    }
+    made.onpointerdown = (event) => this.found[name].press || made.setPointerCapture(event.pointerId)
+    made.onpointermove = (event) => made.hasPointerCapture(event.pointerId) && !this.found[name].press && point(event)
+    made.onclick = (event) => this.found[name].press && (point(event), this.found[name].press())
+    made.onkeydown = (event) => {
+      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
+      if (step || event.key === "Enter") event.preventDefault()
+      if (step) this.found[name].go(this.found[name].by(...step))
+      else if (event.key === "Enter") this.found[name].press?.()
+    }
+    this.layer.append(made)
+    return made
   }
 
   /* Buttons and a slider for the step `name` of the state, from 0 to `last()`; it plays a step a second. */

@@ -52,13 +52,13 @@ def lanes(spans: list) -> dict:
     return chosen
 
 
-def layered(sizes: list, edges: list, gap, beside) -> tuple:
+def layered(sizes: list, edges: list, gap, beside, under: Iterable = ()) -> tuple:
     """Vertices 0, 1, ... of these (width, height) in levels, `gap` apart, and in a level `beside` each other, joined by
     the edges (from, to). Returns where each vertex has the middle of its upper edge, level by level; the path of each
     edge as SVG commands and numbers, to where an arrow's head begins; width and height. A level is as far below the
-    first one as its longest way. An edge that passes a level gets a vertex of its own there, so that nothing stands in
-    its way."""
-    levels, ways = _levels(len(sizes), edges)
+    first one as its longest way, where a pair in `under` is a step of a way that is not drawn. An edge that passes a
+    level gets a vertex of its own there, so that nothing stands in its way."""
+    levels, ways = _levels(len(sizes), edges, under)
     near = defaultdict(list)  # (vertex, is it above) -> (neighbour on the next level, edge), for each edge
     for edge, way in enumerate(ways):
         for above, below in pairwise(way):
@@ -89,11 +89,11 @@ def layered(sizes: list, edges: list, gap, beside) -> tuple:
     return places, paths, width + MARGIN, y - gap + MARGIN
 
 
-def _levels(count: int, edges: list) -> tuple:
+def _levels(count: int, edges: list, under: Iterable) -> tuple:
     """Vertices by level, and each edge as the vertices it passes, new ones numbered from `count` on."""
     import networkx  # only graphs and contours need it, and a block starts faster without
 
-    graph = networkx.MultiDiGraph(edges)
+    graph = networkx.MultiDiGraph([*edges, *under])
     graph.add_nodes_from(range(count))
     levels = [sorted(level) for level in networkx.topological_generations(graph)]
     depth = {vertex: i for i, level in enumerate(levels) for vertex in level}

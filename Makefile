@@ -9,7 +9,7 @@ ifneq ($(words $(CURDIR)),1)
 $(error the path "$(CURDIR)" has a space, and there torch cannot link what it compiles: move the book to one without)
 endif
 
-.PHONY: serve page test check site zip screenshots lighthouse approve drift citations lint format bench clean
+.PHONY: serve page test check site zip screenshots lighthouse approve drift compare edition citations lint format bench clean
 
 serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild on each edit; PORT=8001 for another port
 	@$(PY) -c 'import socket; socket.create_server(("127.0.0.1", $(PORT)))' 2>/dev/null || \
@@ -44,6 +44,12 @@ approve: .venv/ready ## take the outputs as they are now for the right ones; pri
 
 drift: .venv/ready ## report what another torch changes: make drift TORCH_PYTHON=/path/to/python > report.md
 	@$(PY) -m inside_torch.tools.drift $(TORCH_PYTHON)
+
+compare: .venv/ready ## record what differs with another torch: make compare TORCH_PYTHON=/path/to/python > report.md
+	@$(PY) -m inside_torch.tools.compare $(TORCH_PYTHON)
+
+edition: .venv/ready ## turn the book to a torch that is recorded: make edition TORCH=2.14.1
+	@$(PY) -m inside_torch.tools.move $(TORCH)
 
 citations: .venv/ready ## list each citation and its proof; with TORCH_PYTHON=/path/to/python, what another torch moves
 	@$(PY) -m inside_torch.tools.citations $(TORCH_PYTHON)

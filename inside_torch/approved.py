@@ -1,5 +1,7 @@
 """What is approved: tests/approved/PAGE.txt holds what a reader of the page sees under each block."""
 
+from __future__ import annotations
+
 import difflib
 import json
 import platform
@@ -8,12 +10,15 @@ import sys
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
 from inside_torch.book import Page
-from inside_torch.build import Build
 from inside_torch.render import notebook, ten_lines
 from inside_torch.render.figures import SVG
+
+if TYPE_CHECKING:  # the build reads what is approved of other torches
+    from inside_torch.build import Build
 
 CITATIONS = "citations.json"
 
@@ -74,6 +79,12 @@ def as_shown(text: str) -> list[Shown]:
         elif found:
             found[-1][1].append(line.removeprefix("    "))
     return [Shown(source, "\n".join(lines).strip("\n")) for source, lines in found]
+
+
+def files(folder: Path) -> dict[str, Path]:
+    """The approved files by the `src` of their page; not the records of other torches, in folders of their own."""
+    found = {file.relative_to(folder).as_posix(): file for file in folder.rglob("*.txt")}
+    return {name.removesuffix(".txt"): file for name, file in found.items() if not name.startswith("torch-")}
 
 
 def before(page: Page, folder: Path) -> list[Shown]:

@@ -1,5 +1,6 @@
 """One build of the book: what its blocks print, what proves its citations, and everything that is wrong with it."""
 
+import functools
 import os
 import re
 from collections import Counter
@@ -14,6 +15,7 @@ from inside_torch.citations import Proofs, references
 from inside_torch.edition import ROOT, Edition
 from inside_torch.failures import failure_of
 from inside_torch.fences import Fence, folded
+from inside_torch.others import Others
 from inside_torch.quiz import objection
 from inside_torch.render import formulas, notebook, tables, ten_lines
 from inside_torch.render.fences import block_name
@@ -38,6 +40,11 @@ class Build:
         self.html = Cache(edition, "html", "render/source.py")
         included = {"base_path": [str(root)], "check_paths": True, "dedent_subsections": True}
         self.markdown = Markdown(extensions=["pymdownx.snippets"], extension_configs={"pymdownx.snippets": included})
+
+    @functools.cached_property
+    def others(self) -> Others:
+        """What other torches print."""
+        return Others(self.book.root, self.book.pages)
 
     def with_includes(self, text: str) -> str:
         """A text with the files that it includes in their place. Raises SnippetMissingError."""

@@ -174,6 +174,12 @@ def approved(page: Page, build: Build) -> Found:
         yield from ((line, f"the citation src:{one} is not approved yet") for line, one in cited if one not in known)
 
 
+def compared(page: Page, build: Build) -> Found:
+    """What another torch prints differently has a sentence on why in tests/approved/why.yaml, and a sentence has a
+    difference."""
+    return ((line, text) for src, line, text in build.others.problems if src == page.src)
+
+
 def chapter(page: Page, build: Build) -> Found:
     """A chapter is one sitting: a puzzle in 40 to 80 words, an aim (`After this page you can`), its parts, 12 to 30
     blocks, a figure, 1,500 to 3,000 words."""
@@ -215,7 +221,7 @@ def exercise(page: Page, build: Build) -> Found:
 RULES = {
     "page": (
         *(length, width, stable, typed, voice, admonitions, terms, introduced, glossed),
-        *(answers, navigation, links, examples, approved),
+        *(answers, navigation, links, examples, approved, compared),
     ),
     "chapter": (chapter, quizzed),
     "exercise": (exercise,),

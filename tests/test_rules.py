@@ -12,7 +12,10 @@ from conftest import fence
 from inside_torch import approved, rules
 from inside_torch.build import Build
 from inside_torch.edition import Edition
+from inside_torch.fences import Fence
+from inside_torch.render.fences import block_name
 from inside_torch.tools import page as tool
+from inside_torch.tools.compare import write
 
 MINE = "# T\n\n"
 ROPES = "# Ropes\n\nA *knot* is a loop.\n"
@@ -142,6 +145,8 @@ CASES = [
         "the citation src:torch/_tensor.py#Tensor is not",
     ),
     (rules.approved, "x", MINE + fence("print(5)").replace("5", "1 / 0"), 0, ""),
+    (rules.compared, "home", "# A home\n\n" + fence("print(2)"), 3, "torch 9.0.0 prints something else, and why.yaml"),
+    (rules.compared, "home", "# A home\n\n" + fence("print(3)"), 1, "torch 9.0.0 is recorded of a block that is no"),
     (rules.chapter, "x", "# T\n\n## Why so\n\n## Recap\n", 1, "has no part `Build it`"),
     (rules.chapter, "x", MINE + "One two.\n", 1, "opens with 2 words"),
     (rules.chapter, "x", MINE + "After this page, you can.\n", 1, "does not say `After this page you can"),
@@ -165,6 +170,8 @@ def small(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str, str
     (tmp_path / "docs" / "home.md").write_text("# A home\n")
     (tmp_path / "docs" / "xy.md").write_text(ROPES)
     (tmp_path / "tests/approved/home.md.txt").write_text("print(2)\n    1\n")
+    recorded = tmp_path / "tests/approved/torch-9.0.0"
+    write(recorded, {"home.md": [approved.Shown(f"{block_name(Fence('python', 'print(2)', 0))} print(2)", "3")]}, {})
     (tmp_path / "tests/approved" / approved.CITATIONS).write_text(json.dumps({"citations": {}}))
     (tmp_path / "examples" / "README.md").write_text(README)
     for name, thesis in {"bare": "It is easily said", "lost": "It is so.", "good": "It is so."}.items():

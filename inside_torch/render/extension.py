@@ -10,6 +10,7 @@ from inside_torch.build import Build
 from inside_torch.citations.markdown import CitedLinks
 from inside_torch.edition import Edition
 from inside_torch.fences import LISTING, RUN, Fence
+from inside_torch.render.changes import folded_html
 from inside_torch.render.fences import block_name, fence_html, numbered
 from inside_torch.render.formulas import INLINE, DisplayedFormula, InlineFormula
 from inside_torch.render.source import source_html
@@ -47,7 +48,8 @@ class BookPage(Extension):
                 return f'<div id="{name}">{source_html(self.build.html, source, name, "listing", title)}</div>'
             if failure := "\n".join(self.build.failure(fence, page)).strip():
                 failure = f"{page}:{fence.line}: {failure}"
-            return fence_html(fence, self.build.result(fence), failure, name, self.build.html)
+            other = folded_html(self.build.others, self.src, block_name(fence))
+            return fence_html(fence, self.build.result(fence), failure, name, self.build.html, other)
         except Exception as error:
             raise SuperFencesException(f"{language} fence: {error!r}\n{source}") from error
 

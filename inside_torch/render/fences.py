@@ -52,8 +52,9 @@ def output_html(output: str) -> str:
     return f'<div class="{kind}"><p class="it-hidden">output</p><pre tabindex="0"><samp>{text}</samp></pre></div>'
 
 
-def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cache) -> str:
-    """A fence that runs, in the element called `name`; with `failure`, that instead of what it printed."""
+def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cache, other: str = "") -> str:
+    """A fence that runs, in the element called `name`; with `failure`, that instead of what it printed. `other` is what
+    other torches print."""
     what = {"python": "block"}.get(fence.info, fence.info)
     source = source_html(cache, fence.program, name, what) if fence.is_program else ""
     if failure:
@@ -62,8 +63,9 @@ def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cac
         inner = figure_html(checked_figure(result.output), link_html(name, what))
         if lab := data_of(result.output).get("lab"):
             inner = lab_html(inner, lab)
+        inner += other
     elif what == "quiz":
-        inner = quiz_html(fence.quiz, source, result.output, output_html(result.output))
+        inner = quiz_html(fence.quiz, source, result.output, output_html(result.output) + other)
     else:
-        inner = source + output_html(result.output)
+        inner = source + output_html(result.output) + other
     return f'<div class="it-block{" it-quiz" * (what == "quiz")}" id="{name}">{inner}</div>'

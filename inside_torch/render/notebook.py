@@ -2,6 +2,7 @@
 megabyte of styles and scripts (and the request to another host) that mkdocs-jupyter puts around it."""
 
 import re
+from collections.abc import Callable
 
 from bs4 import BeautifulSoup, Tag
 
@@ -45,15 +46,17 @@ def prose(part: Tag) -> str:
     return part.decode_contents()
 
 
-def page(page_html: str, text: str, printed: str, cache: Cache) -> str:
-    """The page made anew from what mkdocs-jupyter rendered of the source `text`, whose program printed `printed`."""
+def page(page_html: str, text: str, printed: str, cache: Cache, other: Callable[[str], str] = lambda name: "") -> str:
+    """The page made anew from what mkdocs-jupyter rendered of the source `text`, whose program printed `printed`;
+    `other` gives what other torches print of the cell of a name."""
     found = zip(cells(text), outputs(printed))
     made = []
     for part in BeautifulSoup(page_html, "html.parser").select(".jp-RenderedMarkdown, .highlight-ipynb pre"):
         if part.name == "pre":
             source, output = next(found)
             fence = Fence("python", source, 0)
-            made.append(fence_html(fence, Result(output), "", block_name(fence), cache))
+            name = block_name(fence)
+            made.append(fence_html(fence, Result(output), "", name, cache, other(name)))
         else:
             made.append(prose(part))
     return "\n".join(made)

@@ -1,5 +1,6 @@
 """What every page carries around its prose: links, copy buttons, the line about it, and who printed it."""
 
+import functools
 import html
 import os
 import platform
@@ -19,6 +20,7 @@ from inside_torch.fences import Problem
 from inside_torch.history import book_commit
 from inside_torch.render import labs, learning, mathfont, notebook, search, ten_lines
 from inside_torch.render.about import Imprint, about_html, description
+from inside_torch.render.changes import folded_html
 from inside_torch.render.fences import failure_html, numbered
 from inside_torch.render.quiz import progress_html
 from inside_torch.render.source import tools_html
@@ -102,7 +104,8 @@ def completed(page_html: str, build: Build, shown) -> str:
     page = build.book.page(shown.file.src_uri)
     printed = build.blocks.result(build.whole(page)) if build.whole(page) else None
     if page.kind == "notebook":
-        page_html = notebook.page(in_html(page_html, build.proofs), page.text, printed.output, build.html)
+        other = functools.partial(folded_html, build.others, page.src)
+        page_html = notebook.page(in_html(page_html, build.proofs), page.text, printed.output, build.html, other)
     elif printed and not printed.failed:
         hero = ten_lines.hero_html(page, build.book, printed.output, build.html)
         page_html = page_html.replace(ten_lines.HERO, hero, 1)

@@ -12,7 +12,7 @@ from pathlib import Path
 
 from inside_torch.book import Page, reading_order
 from inside_torch.edition import ROOT
-from inside_torch.render import glossary, prerequisites
+from inside_torch.render import changes, glossary, prerequisites
 
 GALLERY = "<!-- gallery -->"
 EXERCISES = "<!-- exercises -->"
@@ -133,4 +133,5 @@ def expand(page: Page, pages: Sequence[Page]) -> str:
         text = text.replace(GALLERY, markdown(examples(texts), folder))
     if EXERCISES in text:
         text = text.replace(EXERCISES, exercises(texts))
+    text = changes.expanded(page, pages, text)
     return glossary.MARKER.sub(lambda found: glossary.markdown(found[1], pages, folder), text)

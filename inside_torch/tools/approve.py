@@ -7,7 +7,7 @@ import json
 import sys
 from pathlib import Path
 
-from inside_torch.approved import CITATIONS, Shown, as_text, before, differences, shown
+from inside_torch.approved import CITATIONS, Shown, as_text, before, differences, files, shown
 from inside_torch.book import Book
 from inside_torch.build import Build
 from inside_torch.edition import ROOT, Edition
@@ -31,13 +31,13 @@ def all_differences(pages: dict[str, list[Shown]], book: Book, folder: Path = FO
         page = book.page(src)
         changed = differences(page, before(page, folder), found)
         reports += [told(Problem(line, text), page.name) for line, text in changed]
-    known = {path.relative_to(folder).as_posix().removesuffix(".txt") for path in folder.rglob("*.txt")}
-    return reports + [f"docs/{src}: approved, but no longer a page" for src in sorted(known - pages.keys())]
+    gone = sorted(files(folder).keys() - pages.keys())
+    return reports + [f"docs/{src}: approved, but no longer a page" for src in gone]
 
 
 def approve(pages: dict[str, list[Shown]], folder: Path = FOLDER) -> None:
     """Write what the pages show as approved."""
-    for file in folder.rglob("*.txt"):
+    for file in files(folder).values():
         file.unlink()
     for src, found in pages.items():
         file = folder / f"{src}.txt"

@@ -93,7 +93,7 @@ def counts(others: Others, name: str) -> str:
     fail = sum(one.fails for one in found)
     said = (
         f"Recorded on {meta['recorded']} by `make compare` with torch {meta['torch']} ({commit}), {meta['python']}, "
-        f"{meta['machine']}, from the book's commit `{meta['book']}`.\n\n"
+        f"{meta['machine']}, from the book's commit `{meta['book'] or 'unknown'}`.\n\n"
         f"- {meta['blocks'] - len(found)} of {meta['blocks']} blocks, figures and cells print the same. {len(found)} "
         f"differ, of which {fail} fail and {noise} are noise.\n"
         f"- {same} of {cited['all']} citations of PyTorch's source lead to the same line. {cited['moved']} moved, "

@@ -10,11 +10,13 @@ import sys
 from collections import Counter
 
 import pytest
+from conftest import BOOK, build
 from test_browser import AXE, AXE_PATH, opened
 
 from inside_torch.labs import backward_replay
 from inside_torch.labs.backward_programs import LEAF, Scenario
 from inside_torch.labs.backward_run import Run
+from inside_torch.take.prose import address as led
 
 AGAIN = """
 import contextlib, io, sys
@@ -143,6 +145,12 @@ def test_the_recorder_refuses_what_its_rules_do_not_explain(monkeypatch):
     monkeypatch.setattr(Run, "number", lambda run, i: -numbered(run, i))  # the oldest first
     with pytest.raises(ValueError, match="another order than the hooks saw"):
         backward_replay.record(plain._replace(lines=lines))
+
+
+def test_a_link_into_the_lab_leads_to_its_page_from_anywhere():
+    (page,) = [one for one in BOOK.pages if one.src == "backward.md"]
+    assert led("?lab=a&b=c", page, build(), "https://book/") == "https://book/backward.html?lab=a&b=c"
+    assert led("?lab=a&b=c", page, build(), "") == "backward.html?lab=a&b=c"
 
 
 def said(page) -> str:

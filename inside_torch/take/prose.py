@@ -48,11 +48,11 @@ def address(target: str, page: Page, build: Build, site: str) -> str:
         return build.proofs.citation(target.removeprefix("src:")).link(build.edition.commit)
     if re.match(r"[a-z][a-z+.-]*:|//", target):
         return target
-    path, mark, anchor = target.partition("#")
+    path, rest = re.fullmatch(r"([^?#]*)(.*)", target).groups()  # the rest leads to a heading or into a lab
     folder = posixpath.dirname(page.src)
     src = posixpath.normpath(posixpath.join(folder, path)) if path else page.src
     file = {one.src: one.url for one in build.book.pages}.get(src, src)
-    return (urljoin(site, file) if site else posixpath.relpath(file, folder or ".")) + mark + anchor
+    return (urljoin(site, file) if site else posixpath.relpath(file, folder or ".")) + rest
 
 
 def plain(text: str, page: Page, build: Build, site: str) -> str:

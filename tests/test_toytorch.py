@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+import ast
 import itertools
 import runpy
+import subprocess
+import sys
 import warnings
 
 import pytest
 import torch
+import toytorch_agreement as agreement
 from conftest import ROOT
 from torch.library import Library, get_kernel
 
+toytorch = agreement.toy
+PACKAGE = ROOT / "examples" / "toytorch"
+MODULES = [path for path in sorted(PACKAGE.glob("*.py")) if path.name not in ("ddp.py", "sharded.py")]
+
 CALLS = {"mm": 2, "mul.Tensor": 2, "relu": 1, "sum": 1, "sigmoid": 1, "t": 1, "square": 1, "_to_copy": 1, "neg_": 1}
+BELOW = toytorch.dispatch.BACKENDS
 MODES = {
     "plain": torch.enable_grad,
     "no_grad": torch.no_grad,
@@ -28,9 +37,149 @@ def tensors() -> dict[str, torch.Tensor]:
     return {"dense": x, "grad": w, "meta": x.to("meta"), "sparse": x.to_sparse(), "inference": inference}
 
 
+def run(program: str) -> str:
+    """What a program prints that runs in examples/, as a reader's would, and cannot import torch."""
+    blocked = f"import sys; sys.modules['torch'] = None\n{program}"
+    command = [sys.executable, "-c", blocked]
+    return subprocess.run(command, cwd=PACKAGE.parent, capture_output=True, text=True, check=True, timeout=60).stdout
+
+
+TEN = (PACKAGE.parent / "ten_lines.py").read_text().split("[start:ten]\n")[1].split("    # --8<-- [end:ten]")[0]
+NETWORK = (PACKAGE.parent / "network.py").read_text().split("[start:ten]\n")[1].split("# --8<-- [end:ten]")[0]
+START = "import toytorch as torch\nfrom toytorch import nn\n"
+
+
+def test_each_module_fits_on_two_screens():
+    long = {path.name: text.count("\n") for path in MODULES if (text := path.read_text()).count("\n") > 120}
+    assert long == {}
+
+
+def test_it_is_made_of_python_and_numpy():
+    for path in MODULES:
+        for node in ast.walk(ast.parse(path.read_text())):
+            names = [alias.name for alias in node.names] if isinstance(node, ast.Import) else []
+            names += [node.module] if isinstance(node, ast.ImportFrom) and not node.level else []
+            assert {name.split(".")[0] for name in names} <= sys.stdlib_module_names | {"numpy"}, path.name
+
+
+def test_the_ten_lines_are_those_of_the_book_and_lose_what_they_lose_on_torch():
+    assert TEN == NETWORK
+    printed = run(START + TEN + "    print(loss.item())\n")
+    theirs: list[float] = []
+    lines = NETWORK.replace("torch.compile(model)", "model") + "    theirs.append(loss.item())\n"
+    exec(lines, {"torch": torch, "nn": torch.nn, "theirs": theirs})
+    mine = [float(line) for line in printed.split()]
+    assert len(mine) == len(theirs) == 100
+    assert max(abs(a - b) for a, b in zip(mine, theirs)) < 1e-5
+
+
+@pytest.mark.quiet
+def test_the_ten_lines_take_less_than_three_seconds_of_a_core_and_the_import_less_than_a_third():
+    clock = "import time; start = time.process_time()\n"
+    stop = "\nprint(time.process_time() - start)"
+    assert min(float(run(clock + "import toytorch" + stop)) for _ in range(3)) < 0.3
+    assert min(float(run(START + clock + TEN + stop)) for _ in range(3)) < 3
+
+
+@pytest.mark.parametrize("name", ["SGD", "AdamW"])
+def test_a_state_dict_goes_to_torch_and_back(name: str):
+    """Two steps on one, two on the other: as four on torch."""
+    options = {"lr": 0.1, "momentum": 0.9} if name == "SGD" else {"lr": 0.1}
+
+    def steps(module, w, state, count):
+        optimizer = getattr(module.optim, name)([w], **options)
+        if state:
+            optimizer.load_state_dict(state)
+        for _ in range(count):
+            optimizer.zero_grad()
+            (w * w * w).sum().backward()
+            optimizer.step()
+        return w.detach().tolist() if module is torch else w.detach().numpy().tolist(), optimizer.state_dict()
+
+    def moved(state, module, kind):
+        tensors = {
+            i: {k: module.tensor(v.numpy()) if isinstance(v, kind) else v for k, v in one.items()}
+            for i, one in state["state"].items()
+        }
+        return {"state": tensors, "param_groups": state["param_groups"]}
+
+    start = [0.5, -1.0, 2.0]
+    made = {module: lambda data, module=module: module.tensor(data).requires_grad_() for module in (torch, toytorch)}
+    expected, _ = steps(torch, made[torch](start), None, 4)
+    half, state = steps(toytorch, made[toytorch](start), None, 2)
+    there, _ = steps(torch, made[torch](half), moved(state, torch, toytorch.Tensor), 2)
+    half, state = steps(torch, made[torch](start), None, 2)
+    back, _ = steps(toytorch, made[toytorch](half), moved(state, toytorch, torch.Tensor), 2)
+    torch.testing.assert_close([there, back], [expected, expected], rtol=1e-5, atol=1e-6)
+    assert (
+        state["param_groups"][0].keys() == getattr(toytorch.optim, name)([made[toytorch](start)]).param_groups[0].keys()
+    )
+
+
+@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 24, 33])
+def test_it_draws_the_numbers_that_torch_draws(n: int):
+    drawn = []
+    with torch.random.fork_rng():
+        for module in (torch, toytorch):
+            module.manual_seed(2**33 + 7)
+            weight = module.nn.Linear(n, 3).weight.detach().numpy()
+            drawn.append((module.randn(n).numpy(), module.randint(5, (n,)).numpy(), weight, module.randn(3).numpy()))
+    torch.testing.assert_close(*drawn, rtol=1e-6, atol=1e-6)
+
+
+def test_a_saved_block_is_reused_and_counted():
+    printed = run("""
+import toytorch as torch
+from toytorch.memory import allocator
+x = torch.zeros(1000)
+print(allocator.allocated, allocator.reserved)
+at = x.data_ptr()
+del x
+print(allocator.allocated, torch.ones(1000).data_ptr() == at, allocator.peak)
+""")
+    assert printed.split() == ["4096", "2097152", "0", "True", "4096"]
+
+
+def test_meta_tensors_have_shapes_and_no_data():
+    x, w = toytorch.zeros(8, 3, device="meta"), toytorch.zeros(3, 4, device="meta")
+    y = (x @ w).relu().sum(0)
+    assert (tuple(y.shape), y.device, y.data_ptr()) == ((4,), "meta", 0)
+
+
+def test_a_compiled_function_is_guarded_fused_and_derived():
+    def f(x, n):
+        return (x * n + 1).relu().exp().sum()
+
+    compiled, x = toytorch.compile(f), toytorch.tensor([0.5, -3.0], requires_grad=True)
+    for n in (2, 2, 3):
+        grads = []
+        for function in (f, compiled):
+            x.grad = None
+            function(x, n).backward()
+            grads.append(x.grad.numpy().tolist())
+        assert grads[0] == grads[1]
+    assert compiled.recompiles == ["args[1] == 2"] and len(compiled.cache_entries) == 2
+    code = compiled.cache_entries[0][1].code
+    assert code.count("aten.") == 1 and code.count("astype") == 4
+    broken = toytorch.compile(lambda x: x + x.sum().item())
+    assert broken(toytorch.ones(2)).numpy().tolist() == [3, 3] and broken.graph_breaks == 1
+
+
+def test_torchs_samples_agree_or_it_is_said_why_not(capsys):
+    found = agreement.Agreement().run()
+    counts, left = agreement.explained(found)
+    with capsys.disabled():
+        print("", found.table(), *(f"{n:5}  {reason}" for reason, n in counts.items()), sep="\n")
+    assert [(one.op, one.kind, one.what) for one in left] == []
+    assert [reason for reason, n in counts.items() if not n] == []
+    agreed = sum(n for key, n in found.counts.items() if key[2])
+    assert agreed / sum(found.counts.values()) > 0.93
+
+
 @pytest.fixture(scope="module")
 def toy() -> dict:
-    return runpy.run_path(str(ROOT / "examples/toytorch/dispatch.py"))
+    sys.path.insert(0, str(PACKAGE.parent))
+    return runpy.run_path(str(ROOT / "examples/dispatch_as_torch.py"))
 
 
 def keys_of(tensor: torch.Tensor, order: tuple) -> set[str]:
@@ -51,11 +200,11 @@ def torch_ran(name: str, order: tuple, table: dict, call) -> list[str]:
 
         def noted(keyset, *args, key=key, kernel=kernel, **options):
             ran.extend([] if inside else [key])
-            inside.extend([key] if key in order[5:] else [])
+            inside.extend([key] if key in BELOW else [])
             try:
                 return kernel.call_boxed(keyset, *args, **options)
             finally:
-                del inside[-1 if key in order[5:] else len(inside) :]
+                del inside[-1 if key in BELOW else len(inside) :]
 
         library.impl(name, noted, key, with_keyset=True)
     try:
@@ -81,7 +230,7 @@ def test_the_toy_runs_the_kernels_that_torch_runs(name, kind, mode, toy):
         theirs = torch_ran(full, order, toy["tables"][full], lambda: operator(*[tensor] * CALLS[name]))
         ours = []
         try:
-            toy["operators"][full].call(keys_of(tensor, order), ours)
+            toy["operators"][full].call(toytorch.dispatch.key_set(*keys_of(tensor, order)), ours)
         except NotImplementedError:
             ours.append("missing")
     if toy["tables"][full].get("Meta", ("",))[0] == "math kernel":
@@ -91,5 +240,5 @@ def test_the_toy_runs_the_kernels_that_torch_runs(name, kind, mode, toy):
 
 def test_a_kernel_that_is_nowhere_is_reported(toy):
     operator = toy["Operator"]("toy::none")
-    with pytest.raises(NotImplementedError, match="Could not run toy::none on CPU"):
-        operator.call({"CPU", "AutogradCPU"}, [])
+    with pytest.raises(NotImplementedError, match="Could not run 'toy::none' with arguments from the 'CPU'"):
+        operator.call(toytorch.dispatch.key_set("CPU", "AutogradCPU"), [])

@@ -1,28 +1,46 @@
-"""A dispatcher in plain Python fills its tables and picks kernels as torch's does, for every operator of torch."""
+"""Which kernel runs: keys, the tables of operators, and calls (aten/src/ATen/core/dispatch/OperatorEntry.cpp)."""
 
-import re
-
-import torch
+import enum
+import inspect
+from types import SimpleNamespace
 
 # --8<-- [start:keys]
 FALLTHROUGH = "fallthrough"
-AUTOGRAD = {"AutogradMeta": "Meta", "AutogradCPU": "CPU"}
 BACKENDS = ("SparseCPU", "Meta", "CPU")
-ORDER = ("AutocastCPU", *AUTOGRAD, "ADInplaceOrView", "BackendSelect", *BACKENDS)
+AUTOGRAD = {"AutogradMeta": "Meta", "AutogradCPU": "CPU"}
+ABOVE = ("AutocastCPU", *AUTOGRAD, "ADInplaceOrView", "Python")
+ORDER = (*ABOVE, "BackendSelect", *BACKENDS)  # the highest key first
 ALIASES = {
     "CompositeExplicitAutogradNonFunctional": ("Meta", "CPU"),
     "CompositeExplicitAutograd": BACKENDS,
     "CompositeImplicitAutograd": (*BACKENDS, *AUTOGRAD),
     "Autograd": tuple(AUTOGRAD),
 }
-FALLBACKS = {}  # key -> the kernel of operators that have none
 # --8<-- [end:keys]
+DispatchKey = enum.IntEnum("DispatchKey", ORDER[::-1])
+
+
+def key_set(*names):
+    """A DispatchKeySet (c10/core/DispatchKeySet.h), which torch packs into the bits of a number."""
+    return frozenset(DispatchKey[name] for name in names)
+
+
+after_autograd = key_set("ADInplaceOrView", "Python", "BackendSelect", *BACKENDS)
+after_ADInplaceOrView = after_autograd - key_set("ADInplaceOrView")  # noqa: N816
+tls = SimpleNamespace(included=key_set("BackendSelect"), excluded=frozenset(), modes=[])
 
 
 # --8<-- [start:table]
 class Operator:
-    def __init__(self, name):
-        self.name, self.kernels = name, {}  # key or alias -> kernel
+    fallbacks = dict.fromkeys(ORDER[: -len(BACKENDS)], FALLTHROUGH)
+
+    def __init__(self, name, schema=None):
+        self.name, self.kernels, self.table = name, {}, {}
+        self.schema = schema and inspect.signature(schema)
+
+    def impl(self, key, kernel):
+        self.kernels[key] = kernel  # the key may be an alias
+        self.table.clear()
 
     def entry(self, key):
         """Where the kernel for a key was registered, and the kernel."""
@@ -30,66 +48,67 @@ class Operator:
             return key, self.kernels[key]
         own = {"CompositeExplicitAutograd", AUTOGRAD.get(key)} & set(self.kernels)
         for alias, keys in ALIASES.items():
-            implicit = alias == "CompositeImplicitAutograd"
-            if alias in self.kernels and key in keys and not (implicit and own):
+            steps_back = own and alias == "CompositeImplicitAutograd"
+            if alias in self.kernels and key in keys and not steps_back:
                 return alias, self.kernels[alias]
-        return "fallback", FALLBACKS.get(key)
+        return "fallback", self.fallbacks.get(key)
         # --8<-- [end:table]
 
+    def lookup(self, key):
+        if key not in self.table:
+            self.table[key] = self.entry(key.name)[1]
+        return self.table[key]
+
     # --8<-- [start:call]
-    def call(self, keys, ran):
+    def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        asked = (key for key in ORDER if key in keys)
-        key = next(key for key in asked if self.entry(key)[1] != FALLTHROUGH)
-        kernel = self.entry(key)[1]
+        falls = {key for key in keys if self.lookup(key) == FALLTHROUGH}
+        return self.redispatch(keys - falls, *args)
+
+    def redispatch(self, keys, *args):
+        """A kernel above the backends calls this, with the keys below."""
+        kernel = self.lookup(max(keys))
         if kernel is None:
-            raise NotImplementedError(f"Could not run {self.name} on {key}")
-        ran.append(key)
-        lower = {k for k in keys if ORDER.index(k) > ORDER.index(key)}
-        kernel(self, lower, ran)
+            said = f"Could not run '{self.name}' with arguments from the "
+            raise NotImplementedError(f"{said}'{max(keys).name}' backend.")
+        return kernel(self, keys, *args)
         # --8<-- [end:call]
 
+    def __call__(self, *args, **kwargs):
+        """A call from Python: all arguments in the order of the schema, and the keys that the tensors bring."""
+        bound = self.bind(args, kwargs)
+        keys = tls.included.union(*(arg.key_set for arg in bound if hasattr(arg, "key_set")))
+        return self.call(keys - tls.excluded, *bound)
 
-def layer(operator, lower, ran):
-    """Kernels for keys above the backends call the operator again."""
-    operator.call(lower, ran)
-
-
-def last(operator, lower, ran):
-    """Other kernels compute, or call other operators."""
-
-
-def lines(text):
-    """What torch says of an operator: key -> its words in brackets, and whether it falls through."""
-    found = re.findall(r"^(\w+)(?:\[alias\])?: (.*) \[ ?(.+?) ?\]$", text, re.M)
-    return {key: (words, FALLTHROUGH in said + words) for key, said, words in found}
-
-
-FALLBACKS |= dict.fromkeys(ORDER[:5], FALLTHROUGH) | dict.fromkeys(AUTOGRAD, layer) | {"Meta": last}
-kinds = ["default backend kernel"] * 2 + ["math kernel", "autograd kernel", "backend fallback"]
-kinds = dict(zip([*ALIASES, "fallback"], kinds))
-operators, tables = {}, {}
-for name in (name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")):
-    one = operators[name] = Operator(name)
-    tables[name] = lines(torch._C._dispatch_dump_table(name))
-    for key, (_, falls) in lines(torch._C._dispatch_dump(name)).items():
-        one.kernels[key] = FALLTHROUGH if falls else layer if key in (*ORDER[:5], "Autograd") else last
-    for key, (under, kernel) in ((key, one.entry(key)) for key in ORDER):
-        ours = kernel and (kinds.get(under, "kernel"), kernel == FALLTHROUGH)
-        assert tables[name].get(key) == ours, (name, key, ours)
-print(f"tables of {len(tables)} operators, {len(ORDER)} keys each: as in torch")
+    def bind(self, args, kwargs):
+        try:
+            bound = self.schema.bind(*args, **kwargs)
+        except TypeError as error:
+            raise TypeError(f"{self.name}(): {error}") from None
+        bound.apply_defaults()
+        for name in ["self"] if "self" in bound.arguments else []:
+            kind = type(bound.arguments[name]).__name__
+            if not hasattr(bound.arguments[name], "key_set"):
+                raise TypeError(f"{self.name[6:]}(): argument 'input' (position 1) must be Tensor, not {kind}")
+        args = []
+        for name, value in bound.arguments.items():
+            several = self.schema.parameters[name].kind == inspect.Parameter.VAR_POSITIONAL
+            while several and len(value) == 1 and isinstance(value[0], (tuple, list)):
+                value = value[0]  # x.view((2, 3)) means x.view(2, 3)
+            args += value if several else [value]
+        return args
 
 
-# --8<-- [start:walk]
-def picked(name, keys):
-    """The keys whose kernels run, in their order."""
-    operators[f"aten::{name}"].call(keys, ran := [])
-    return ran
+aten = SimpleNamespace()  # the operators by name, as torch.ops.aten
 
 
-x = torch.rand(2, 2)
-kinds = {"dense": x, "meta": x.to("meta"), "sparse": x.to_sparse()}
-for kind, tensor in kinds.items():
-    keys = {key for key in ORDER if torch._C._dispatch_keys(tensor).has(torch._C.DispatchKey.__members__[key])}
-    print(f"{kind:7} relu:", *picked("relu", keys - {"AutocastCPU"}), " mm in autocast:", *picked("mm", keys))
-# --8<-- [end:walk]
+def library(key, name=None, schema=None):
+    """Registers a function as a kernel, as torch.library.impl does."""
+
+    def register(function):
+        short = name or function.__name__
+        operator = vars(aten).setdefault(short, Operator(f"aten::{short}", schema or function))
+        operator.impl(key, lambda op, keys, *args: function(*args))
+        return operator
+
+    return register

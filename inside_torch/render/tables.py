@@ -70,9 +70,11 @@ def shown_by(name: str, texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def programs(root: Path = ROOT) -> list[str]:
-    """The names of all examples below examples/, those of the reader's own torch last."""
+    """The names of all examples below examples/, those beside the reader's own torch last. What makes up that torch is
+    no program: it never imports torch."""
     folder = root / "examples"
-    files = [path for mask in ("*.py", "toytorch/*.py") for path in sorted(folder.glob(mask))]
+    beside = [path for path in sorted(folder.glob("toytorch/*.py")) if "\nimport torch\n" in path.read_text("utf-8")]
+    files = [*sorted(folder.glob("*.py")), *beside]
     return [path.relative_to(folder).as_posix() for path in files]
 
 

@@ -1,7 +1,7 @@
 /* What the labs share: their state, which the page's address keeps; controls; shapes as the book's figures have them.
 A lab is a custom element around a figure. It says in `start` its state before anybody touches it (texts by name), makes
-its controls in `controls()`, gives the shapes for a width in `drawn(width)`, a sentence on what is seen in `said()`, and
-the Python that does the same in `program()`. Everything else is here.
+its controls in `controls()`, gives the shapes for a width in `drawn(width)`, a sentence on what is seen in `said()`,
+and the Python that does the same in `program()`. Everything else is here.
 The scripts of labs take it from the one global name, Labs. */
 
 const Labs = (() => {
@@ -33,7 +33,8 @@ class Lab extends HTMLElement {
     this.told = element("output", { className: "it-lab-said", ariaLive: "polite" })
     this.code = element("code")
     this.box = element("div", { className: "it-lab-box", role: "group", ariaLabel: this.constructor.title })
-    this.box.append(element("div", { className: "it-lab-controls" }, ...this.controls()), this.stage, this.told, this.foot())
+    const controls = element("div", { className: "it-lab-controls" }, ...this.controls())
+    this.box.append(controls, this.stage, this.told, this.foot())
     for (const child of this.children) child.hidden = true
     this.append(this.box)
     new ResizeObserver(() => this.width !== this.stage.clientWidth && this.draw()).observe(this.stage)
@@ -77,7 +78,8 @@ class Lab extends HTMLElement {
       setTimeout(() => (link.textContent = "copy a link to this view"), 2000)
     })
     const again = this.button("start again", () => this.set({ ...this.constructor.start }))
-    return element("div", { className: "it-lab-foot" }, element("div", { className: "it-lab-controls" }, link, again), program)
+    const buttons = element("div", { className: "it-lab-controls" }, link, again)
+    return element("div", { className: "it-lab-foot" }, buttons, program)
   }
 
   /* Controls. Those with a `name` show that part of the state and change it. */
@@ -203,8 +205,8 @@ const pill = (x, y, width, lines, { kind = "it-pill", tone = 0, radius = 6 } = {
 /* An arrow from a point to another, with its head at the end. */
 const arrow = ([x0, y0], [x1, y1]) => {
   const turn = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI
-  const head = shape("path", { class: "it-head", d: "M0 0L-7 -4V4Z", transform: `translate(${x1} ${y1}) rotate(${turn})` })
-  return [line([x0, y0], [x1, y1]), head]
+  const transform = `translate(${x1} ${y1}) rotate(${turn})`
+  return [line([x0, y0], [x1, y1]), shape("path", { class: "it-head", d: "M0 0L-7 -4V4Z", transform })]
 }
 
 return { Lab, arrow, cell, element, line, pill, recordings, rectangle, said, shape, toned }

@@ -99,6 +99,8 @@ def test_a_fresh_run_of_each_program_prints_what_was_recorded(recording):
     for (name, run), printed in zip(runs.items(), fresh(*(program(recording, name) for name in runs)), strict=True):
         assert wrong_in(run, printed) == [], name
         assert wrong_inside(run) == [], name
+    assert [node[0] for node in runs["checkpoint"]["nodes"] if node[6]] == ["ExpBackward0", "SinBackward0"]
+    assert not any(node[6] for name, run in runs.items() if name != "checkpoint" for node in run["nodes"])
     assert len(runs) == 14 and len(recording["scenarios"]) == 7
 
 
@@ -236,6 +238,9 @@ def test_every_step_of_every_run_is_drawn_whole_and_its_program_runs(chromium, a
         assert programs[-1] == program(recording, name)
     for run, printed in zip(recording["runs"].values(), fresh(*programs), strict=True):
         assert wrong_in(run, printed) == []
+    first = "document.querySelectorAll('.it-lab-stage text')[0].setAttribute('x', -300)"
+    page.evaluate(first)
+    assert len(cut(page)) == 1, "a text outside is found"
     page.goto(f"{address}/backward.html?lab=backward-replay&graph=none&step=x&swap=maybe#backward-replay")
     page.wait_for_selector(".it-lab-box svg")
     assert "11 nodes will run" in said(page)

@@ -128,7 +128,7 @@ class Replay extends Lab {
 
   /* A node: its mark with the number at which it runs, its name, and what is to say of it now. */
   node(i, [x, y, w], left, width, { arrived, sums, ran, grad }, ready) {
-    const [name, number, , leaf, saved, needed] = this.run.nodes[i]
+    const [name, number, , leaf, saved, needed, again] = this.run.nodes[i]
     const runs = this.run.steps.findIndex((step) => step.node === i) + 1
     const edges = this.run.edges.filter((one) => one[1] === i).length
     const mark = rectangle(x - w / 2, y - 10, w, 20, ran || ready || !needed ? "it-element" : "it-pill", 6)
@@ -137,7 +137,7 @@ class Replay extends Lab {
     if (ran && ran === this.at) shapes.push(toned(1, rectangle(x - w / 2 - 3, y - 13, w + 6, 26, "it-line", 8)))
     const state = !needed ? "does not run" : ran ? "ran" : ready ? "ready" : `waits: ${arrived} of ${edges}`
     const held = Object.values(sums).join("; ")
-    const kept = saved.length ? `${ran ? "freed" : "saves"} ${saved.join(", ")}` : ""
+    const kept = saved.length ? `${ran ? "freed" : again ? "recomputes" : "saves"} ${saved.join(", ")}` : ""
     const keeps = leaf ? `.grad ${grad ?? "None"}` : kept
     shapes.push(said(left, y - 2, leaf ? `${name} ${leaf}` : name))
     if (width >= ROOM - 6) {
@@ -170,7 +170,7 @@ class Replay extends Lab {
     const upper = (text) => text[0].toUpperCase() + text.slice(1)
     const did = grad ? `wrote ${nodes[node][3]}.grad, which was ${grad[0]} and is ${grad[1]}` :
       `sent ${plain ? values.join(" and ") : sent.length === 1 ? "a gradient" : `${sent.length} gradients`}` +
-      (nodes[node][4].length ? `, and what it saved is freed` : "")
+      (nodes[node][4].length ? `, and what ${nodes[node][6] ? "was recomputed" : "it saved"} is freed` : "")
     const again = printed ? " While it ran, forward ran again: f printed its line a second time." : ""
     const short = [...new Set(sent.map(([edge]) => this.run.edges[edge][1]))].filter((to) => !ready.includes(to))
     const waits = short.map((to) => ` ${upper(this.named(to))} has ${found[to].arrived} of ` +

@@ -2,22 +2,13 @@
 
 import io
 from contextlib import redirect_stdout
-from itertools import pairwise, product
-from textwrap import wrap
+from itertools import product
 
 import torch
 
-from inside_torch.figures.layout import layered
-
+from .backward_layout import placed
 from .backward_programs import END, HOOKS, SCENARIOS, Scenario
 from .backward_run import Run, freed, said, saved
-
-ROW, MARK, HEAD, TEXT = (
-    40,
-    20,
-    34,
-    17,
-)  # px: from a node to the next, its mark, the line above its nodes, a line of text
 
 
 def recording() -> dict:
@@ -44,8 +35,7 @@ def record(one: Scenario, swapped: bool = False, asked: bool = False) -> dict:
         lines[a], lines[b] = lines[b], lines[a]
     start, inputs = one.call.removesuffix(")"), f'inputs=[leaves["{one.inputs}"]]' * asked
     call = f"{start}{', ' * (asked and start[-1] != '(')}{inputs})"
-    with redirect_stdout(io.StringIO()):
-        held = [saved(node) for node in Run(one, lines).nodes]
+    held, again = zip(*map(kept, Run(one, lines).nodes))
     run = Run(one, lines)
     targets = {one.inputs} if asked else set(run.leaves)
     needed = [bool(run.leads(i) & targets) for i in range(len(run.nodes))]
@@ -53,7 +43,7 @@ def record(one: Scenario, swapped: bool = False, asked: bool = False) -> dict:
     steps = checked(run, events, needed, held)
     if left := [run.names[i] for i, node in enumerate(run.nodes) if held[i] and freed(node) != needed[i]]:
         raise ValueError(f"freed where it did not run, or kept where it ran: {left}")
-    nodes = zip(run.names, run.numbers, run.lines, run.writes, held, map(int, needed))
+    nodes = zip(run.names, run.numbers, run.lines, run.writes, held, map(int, needed), map(int, again))
     found = {"lines": lines, "roots": one.roots, "call": call, "nodes": list(map(list, nodes)), "steps": steps}
     found["queue"] = sorted((i for i in run.roots if needed[i]), key=run.number, reverse=True)  # before the first step
     edges = [edge[:3] for edge in run.edges]
@@ -64,7 +54,13 @@ def record(one: Scenario, swapped: bool = False, asked: bool = False) -> dict:
     }
 
 
-def checked(run: Run, events: list, needed: list, held: list) -> list:
+def kept(node) -> tuple[list, bool]:
+    """The names of the tensors that a node saved, and whether forward runs again, and prints, when they are read."""
+    with redirect_stdout(io.StringIO()) as printed:
+        return saved(node), bool(printed.getvalue())
+
+
+def checked(run: Run, events: list, needed: list, held: tuple) -> list:
     """The steps: which node ran, what it got and sent, the sums that wait then in the input buffers, the ready queue,
     what was written. Raises ValueError where the engine's rule gives another order than the hooks saw, or the sums of
     what was sent are not what arrived, or a saved tensor stays, or a `.grad` is written elsewhere."""
@@ -91,39 +87,3 @@ def checked(run: Run, events: list, needed: list, held: list) -> list:
             step["grad"] = [event[when][run.writes[i]] for when in ("before", "after")]
         steps.append(step | ({"printed": event["printed"].strip()} if event["printed"] else {}))
     return steps
-
-
-def placed(run: Run, edges: list, lines: list, least: int, room: int) -> dict:
-    """Where the marks of the nodes stand, `least` px wide and one in each row, the ways of the edges, and the lines of
-    the program in `room` characters, each above its nodes: backward runs upwards."""
-    count = len(run.nodes)
-    last = {n: max(i for i in range(count) if run.lines[i] == n) for n in sorted(set(run.lines))}
-    after = zip([0, *(n + 1 for n in last)], last)  # lines that left no node stand with the next that did
-    heads = {last[n]: [text for line in lines[start : n + 1] for text in wrap(line, room)] for start, n in after}
-    high = {i: HEAD + TEXT * (len(text) - 1) for i, text in heads.items()}
-    wide = [max(least, 16 * max(sum(e[side] == i for e in edges) for side in (0, 1))) for i in range(count)]
-    sizes = [(wide[i], MARK + high.get(i, 0)) for i in range(count)]
-    beside = least - MARK
-    places, ways, width, height = layered(sizes, [e[:2] for e in edges], ROW - MARK, beside, pairwise(range(count)))
-    up = [round(height - places[i][1]) for i in range(count)]
-    drawn = []
-    for (a, b, _), way in zip(edges, ways):
-        way[2] = places[a][1] + MARK  # not below the line of the program
-        drawn.append([mirrored(way, height), round(way[-2]), up[b]])
-    middles = [[round(places[i][0]), up[i] - MARK // 2, round(wide[i])] for i in range(count)]
-    lowest = {n: up[run.lines.index(n)] for n in last}
-    bands = [[up[i] - MARK - high[i], lowest[run.lines[i]], text] for i, text in heads.items()]
-    return {"nodes": middles, "edges": drawn, "bands": bands, "width": round(width), "height": round(height)}
-
-
-def mirrored(way: list, height: float) -> str:
-    """The path of an edge upside down, as SVG has it."""
-    said, kind, turn = "", "", 0
-    for part in way:
-        if isinstance(part, str):
-            kind, turn = part, int(part == "V")
-            said += part
-        else:
-            said += f"{round(height - part if turn else part)} "
-            turn = 1 if kind == "V" else 1 - turn
-    return said.replace(" M", "M").replace(" V", "V").replace(" C", "C").strip()

@@ -9,7 +9,7 @@ const AGAIN = { [FRONT]: "backend fallback", PythonTLSSnapshot: "backend fallbac
 const FIRST = { [FRONT]: "It sets the keys of vmap's level", AutocastCPU: "It converts arguments where it has to",
   PythonTLSSnapshot: "It notes the thread's settings", BackendSelect: "It picks the backend that the arguments name",
   ADInplaceOrView: "It notes that the result is a view, or that a tensor was written to" }
-const BY = { tensor: "from the tensor", thread: "from the thread", tensorthread: "from both" }
+const BY = { tensor: "from the tensor", thread: "from the thread", tensorthread: "from tensor and thread" }
 const { keys, kinds, files, entries, texts, ops, code } = recordings["dispatch-stepper"]
 const all = Object.keys(kinds)
 const listed = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1")
@@ -83,9 +83,9 @@ class DispatchStepper extends Lab {
     button.ariaPressed = String(kind === this.kind)
   }
 
-  /* Another operator or kind is looked at from the beginning. */
+  /* Another operator or kind is looked at from the beginning. A name that is no operator's is forgotten then. */
   set(changes) {
-    super.set({ step: "0", ...changes })
+    super.set({ step: "0", op: this.op, ...changes })
   }
   get op() {
     if (Object.hasOwn(ops, named(this.state.op))) this.good = named(this.state.op)
@@ -142,7 +142,7 @@ class DispatchStepper extends Lab {
     const [typed, stops] = [named(this.state.op), this.stops()]
     if (typed === this.op) return this.at ? this.toldOf(stops[this.at - 1]) : this.summary(stops)
     const like = listed(Object.keys(ops).filter((name) => typed && name.startsWith(typed)).slice(0, 6))
-    return `No operator here is called “${typed}”: choose ${like || "from the list"}. The picture shows ${this.op}.`
+    return `No operator here is called “${typed}”: choose ${like || "another"}. The picture shows ${this.op}.`
   }
 
   summary(stops) {

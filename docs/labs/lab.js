@@ -39,8 +39,8 @@ class Lab extends HTMLElement {
     this.append(this.box)
     new ResizeObserver(() => this.width !== this.stage.clientWidth && this.draw()).observe(this.stage)
     this.draw()
-    if (linked) this.scrollIntoView({ block: "start" })
-    else this.box.querySelector("button, input, select").focus({ preventScroll: true })
+    if (!linked) this.box.querySelector("button, input, select").focus({ preventScroll: true })
+    if (linked || this.getBoundingClientRect().top < 60) this.scrollIntoView({ block: "start" }) // below the header
   }
 
   /* Changes the state, the address and the picture. */
@@ -77,7 +77,10 @@ class Lab extends HTMLElement {
       link.textContent = done
       setTimeout(() => (link.textContent = "copy a link to this view"), 2000)
     })
-    const again = this.button("start again", () => this.set({ ...this.constructor.start }))
+    const again = this.button("start again", () => {
+      this.dispatchEvent(new Event("again"))
+      this.set({ ...this.constructor.start })
+    })
     const buttons = element("div", { className: "it-lab-controls" }, link, again)
     return element("div", { className: "it-lab-foot" }, buttons, program)
   }
@@ -168,6 +171,7 @@ class Lab extends HTMLElement {
     const back = this.button("back", () => (stop(), go(at() - 1)))
     const next = this.button("next", () => (stop(), go(at() + 1)))
     const count = element("span", { className: "it-lab-count" })
+    this.addEventListener("again", stop)
     this.addEventListener("drawn", () => {
       slider.max = last()
       slider.value = at()

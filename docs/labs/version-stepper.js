@@ -141,12 +141,13 @@ class VersionStepper extends Lab {
     if (!step) return "No line has run yet. Press next."
     const late = changed(ended ? before : step).map(({ name, version, node, line, at }) =>
       `${node} (line ${line}) saved ${name} at version ${at}, and ${name} is at version ${version}`).join("; ")
-    if (step.refused && !ends(program, step)) return `Line ${step.line} itself is refused.\n${step.refused}`
-    if (step.refused) return `Backward refuses: ${late}.\n${step.refused}`
+    const torch = `\nPyTorch says: ${step.refused}`
+    if (step.refused && !ends(program, step)) return `Line ${step.line} itself is refused.${torch}`
+    if (step.refused) return `Backward refuses: ${late}.${torch}`
     const found = `Backward runs, and ${program.asks} is`
     if (ended && isWrong(step)) return `${found} wrong: ${shown(step.gradient)}. By finite differences it is ` +
       `${shown(step.derivative)}. A saved tensor was overwritten, but its version did not change.`
-    if (ended) return `${found} right: ${shown(step.gradient)}, as finite differences say.`
+    if (ended) return `${found} right: ${shown(step.gradient)}, the same as by finite differences.`
     const kept = counters(step).flatMap(({ names: [name], saved }) =>
       saved.filter((one) => one[1] === step.line).map(([node, , , , at]) => [node, `${name} at version ${at}`]))
     const nodes = [...new Set(kept.map(([node]) => node))]

@@ -160,7 +160,8 @@ def examples(page: Page, build: Build) -> Found:
         thesis = tables.thesis((folder / name).read_text(encoding="utf-8")) if (folder / name).exists() else "None."
         if not thesis.endswith(".") or len(thesis) > 120 or SOFT.search(thesis):
             yield line, f"shows {name}, which does not begin with a thesis"
-        if name in tables.programs(build.book.root) and not all(printed.get(name, [""])):
+        runs = name in tables.programs(build.book.root) or not (folder / name).exists()
+        if runs and not all(printed.get(name, [""])):
             yield line, f"shows {name}, whose output is not in examples/README.md"
 
 

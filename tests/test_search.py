@@ -229,7 +229,7 @@ def test_what_was_sought_is_marked_at_once_on_the_page_that_was_found(chromium, 
     page.wait_for_url("**/tensor.html?h=view+fail+after+transpose#what-view-needs-and-what-it-does-not")
     marks = {one.lower() for one in page.locator("article mark").all_text_contents()}
     assert marks == {"view", "fail", "after", "transpose"} and not page.locator("svg mark").count()
-    page.goto(f"{address}/index.html?h=import+((+|+<b>")
+    page.goto(f"{address}/index.html?h=import+((+^+<b>")
     assert page.locator("article .highlight code").all_inner_texts() == code, "marks change no text"
     assert set(page.locator("article mark").all_text_contents()) == {"import"}
     page.context.close()

@@ -75,4 +75,4 @@ def lab_html(figure: str, lab: dict) -> str:
     """A figure in the element of its lab, whose script is docs/labs/NAME.js; assets/book.js brings it to life."""
     name, recorded = lab["name"], " data-recorded" * (lab["recording"] is not None)
     button = f'<button type="button">{html.escape(lab["invitation"])}</button>'
-    return f'<{name} class="it-lab" id="{name}"{recorded}>{figure}<p class="it-lab-open">{button}</p></{name}>'
+    return f'<{name} class="it-lab" id="{name}"{recorded}>{figure}<div class="it-lab-open">{button}</div></{name}>'

@@ -79,7 +79,7 @@ class Replay extends Lab {
   named(i) {
     const [name, number, , leaf] = this.run.nodes[i]
     const alike = this.run.nodes.filter((one) => one[0] === name).length > 1
-    return leaf ? `the AccumulateGrad of ${leaf}` : name + (alike ? ` (number ${number})` : "")
+    return leaf ? `the AccumulateGrad of ${leaf}` : name + (alike ? ` (sequence number ${number})` : "")
   }
 
   drawn(shown) {

@@ -50,7 +50,7 @@ def first(options: Iterable) -> Any:
     for option in options:
         try:
             return option()
-        except Exception:
+        except Exception:  # an option is a guess at what a layer takes, refused with whatever error
             continue
     return None
 

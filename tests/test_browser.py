@@ -10,6 +10,8 @@ import os
 import re
 import subprocess
 import sys
+import time
+from http.server import SimpleHTTPRequestHandler
 from pathlib import Path
 
 import axe_playwright_python
@@ -247,6 +249,37 @@ def test_scripts_that_come_late_move_nothing(chromium, address, book, name):
     assert moved_by_late_scripts(chromium, f"{address}/{name}.html") == []
 
 
+class InPieces(SimpleHTTPRequestHandler):
+    """Serves a page tag by tag up to its first block, as a slow network may."""
+
+    def copyfile(self, source, outputfile) -> None:
+        text, sent = source.read(), 0
+        for tag in re.finditer(rb"<[^/][^>]*>", text):
+            if text.find(b"<article") < tag.start() < text.find(b"it-block"):
+                outputfile.write(text[sent : (sent := tag.end())])
+                outputfile.flush()
+                time.sleep(0.03)
+        outputfile.write(text[sent:])
+
+
+def moved_in_pieces(browser, book: Path, name: str) -> list[str]:
+    """What moves while a page arrives in pieces, on a phone and on a desktop."""
+    moved = []
+    with served(book, InPieces) as address:
+        for width in (WIDTHS[0], WIDTHS[-1]):
+            page, _ = opened(browser, f"{address}/{name}.html", width)
+            page.wait_for_load_state("networkidle")
+            moved += page.evaluate("window.shifts")
+            page.context.close()
+    return moved
+
+
+@pytest.mark.parametrize("name", ["index", "tour", "tensor", "errors"])
+@once
+def test_a_page_that_arrives_in_pieces_moves_nothing(chromium, book, name):
+    assert moved_in_pieces(chromium, book, name) == []
+
+
 @pytest.mark.quiet
 @pytest.mark.parametrize("name", PAGES)
 @once
@@ -360,12 +393,21 @@ LATE = """# L
 <p class="late-top">moved</p>
 <script src="assets/late.js"></script>
 """
+TORN = """# T
+
+<p style="text-align: end">one <a>two</a></p>
+
+```python
+print(1)
+```
+"""
 BUSY = "# B\n\n<script>for (let i = 0, s = 0; i < 6e8; i++) s += i</script>\n"
 
 
 def test_each_check_finds_what_is_broken(chromium, site: Site):
     heavy = "x".join(map(str, range(90_000)))
-    site.write(index=f"# P\n\n{fence('print(1)')}\n{BROKEN}", heavy=f"# H\n\n{heavy}", busy=BUSY, late=LATE, pale=PALE)
+    site.write(index=f"# P\n\n{fence('print(1)')}\n{BROKEN}", heavy=f"# H\n\n{heavy}", busy=BUSY, late=LATE)
+    site.write(pale=PALE, torn=TORN)
     (site.folder / "docs" / "assets" / "late.js").write_text("document.querySelector('h1').style.paddingTop = '90px'")
     assert site.build().returncode == 0
     with served(site.folder / "site") as address:
@@ -384,6 +426,8 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
         busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
         late = moved_by_late_scripts(chromium, f"{address}/late.html")
+        torn = moved_in_pieces(chromium, site.folder / "site", "torn")
+    assert len(torn) == 2 and "layout shift" in torn[0]
     for broken in (
         "image-alt",
         "color-contrast",

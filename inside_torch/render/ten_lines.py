@@ -218,7 +218,8 @@ def strip_html(page: Page, book: Book) -> str:
     for line in lines:
         here = ' aria-current="true"' if page.stem in line.chapters else ""
         if address := next((address for address, _ in links(line, page, book)), ""):
-            items.append(f'<li><a href="{address}"{here}>{line.word}</a></li>')
+            kind = ' class="it-layer"' if line is BELOW else ""
+            items.append(f'<li{kind}><a href="{address}"{here}>{line.word}</a></li>')
     texts = [html.escape(text) for text in program(book.root)[1]]
     own = [f"<b>{text}</b>" if page.stem in line.chapters else text for line, text in zip(LINES, texts)]
     return (

@@ -7,8 +7,8 @@ import json
 import platform
 import re
 import sys
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
@@ -16,11 +16,14 @@ from xml.etree import ElementTree
 from inside_torch.book import Page
 from inside_torch.render import notebook, ten_lines
 from inside_torch.render.figures import SVG
+from inside_torch.run.blocks import Result
+from inside_torch.run.normal import normalised
 
 if TYPE_CHECKING:  # the build reads what is approved of other torches
     from inside_torch.build import Build
 
 CITATIONS = "citations.json"
+FAILS = "[fails] "  # begins the line that says why a block cannot be shown
 
 
 @dataclass(frozen=True)
@@ -46,19 +49,29 @@ def drawn(output: str) -> Shown:
     return Shown(f"figure: {title.strip()}", "\n".join([described, *rows]))
 
 
-def shown(page: Page, build: Build) -> list[Shown]:
-    """What a page is about to show; of a program that failed, what it printed until then."""
+def printed(result: Result) -> str:
+    """What a program printed, and if it failed, why, as a last line."""
+    *_, last = result.stderr.strip().split("\n")
+    said = f"its subprocess ends with {last}" if "Traceback" in result.failure else result.failure
+    why = f"{FAILS}{normalised(said)}" if result.failed else ""
+    return "\n".join(filter(None, [normalised(result.output).strip("\n"), why]))
+
+
+def shown(page: Page, build: Build, line: Callable[[str], str] = telling_line) -> Iterator[Shown]:
+    """What a page shows, in the order of `others.keys`, with what failed; of a program its `line`."""
     whole = build.blocks.result(build.whole(page)) if build.whole(page) else None
     if page.kind == "notebook":
-        printed = notebook.outputs(whole.output)
-        return [Shown(telling_line(cell), said) for cell, said in zip(notebook.cells(page.text), printed)]
-    found = []
+        cells, outputs = notebook.cells(page.text), [one.strip("\n") for one in notebook.outputs(whole.output)]
+        outputs[-1:] = [printed(Result(outputs[-1], whole.failure))] if outputs else []
+        yield from (Shown(line(cell), said) for cell, said in zip(cells, outputs + [""] * len(cells)))
     for fence, result in ((fence, build.result(fence)) for fence in page.running):
-        figure = fence.info == "figure" and not result.failed
-        found.append(drawn(result.output) if figure else Shown(telling_line(fence.program), result.output))
-    if whole and not whole.failed:
-        found.append(Shown(ten_lines.TITLE, ten_lines.plain(whole.output)))
-    return found
+        if fence.info == "figure" and result.output.startswith("<svg"):  # one that only warned can be described, too
+            figure = drawn(result.output)
+            yield Shown(figure.source, printed(replace(result, output=figure.output)))
+        else:
+            yield Shown(line(fence.program), printed(result))
+    if whole and ten_lines.HERO in page.text:
+        yield Shown(ten_lines.TITLE, printed(whole) if whole.failed else ten_lines.plain(whole.output))
 
 
 def as_text(shown: list[Shown]) -> str:

@@ -119,6 +119,3 @@ class Book:
     def page(self, src: str) -> Page:
         """The page whose path below docs/ is `src`. Raises KeyError."""
         return {page.src: page for page in self.pages}[src]
-
-    def of_kind(self, *kinds: str) -> list[Page]:
-        return [page for page in self.pages if page.kind in kinds]

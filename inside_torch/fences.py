@@ -94,6 +94,12 @@ def without(text: str, fences: Iterable[Fence]) -> str:
     return "\n".join(lines)
 
 
+def fenced(text: str, info: str = "") -> str:
+    """A Markdown fence around any text: longer than any row of backticks in it."""
+    ticks = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
+    return f"{ticks}{info}\n{text.rstrip()}\n{ticks}"
+
+
 def content(line: str, prefix: str) -> str | None:
     """A line inside a fence without the fence's prefix; None when it is not indented as far."""
     line = line.expandtabs(4)

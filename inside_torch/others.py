@@ -15,7 +15,7 @@ from pathlib import Path
 
 import yaml
 
-from inside_torch.approved import as_shown, before, line_of
+from inside_torch.approved import FAILS, as_shown, before, line_of
 from inside_torch.book import Page
 from inside_torch.render import notebook, ten_lines
 from inside_torch.render.fences import block_name
@@ -24,7 +24,6 @@ from inside_torch.run.cache import digest
 WHY, META, PAGE = "why.yaml", "meta.json", "reference/what-changed.md"
 NOISE = "noise"
 KINDS = ("value", "error", "name", "source", NOISE)  # in the order in which they matter to a reader
-FAILS = "[fails] "  # begins the line that says why a block cannot be shown
 
 
 @dataclass(frozen=True)
@@ -112,12 +111,12 @@ class Others:
         self.problems.append((src if src in self.pages else PAGE, line, text))
 
     def current(self, src: str) -> dict[str, tuple[int, str]]:
-        """Line and approved output of each thing that a page shows. Raises KeyError when it is not approved as it is:
+        """Line and approved output of each thing that a page shows. Raises ValueError when it is not approved as it is:
         then there is nothing to compare with, and the rule `approved` says so."""
         page = self.pages[src]
         names, shown = keys(page), before(page, self.folder)
         if len(names) != len(shown):
-            raise KeyError(src)
+            raise ValueError(f"{page.name} is not approved as it is: make approve")
         return {name: (line_of(page, number), shown[number].output) for number, name in enumerate(names)}
 
     def recorded(self, name: str) -> Iterator[Difference]:
@@ -131,7 +130,7 @@ class Others:
             src = file.removesuffix(".txt")
             try:
                 known = self.current(src) if src in self.pages else {}
-            except KeyError:
+            except ValueError:
                 continue
             for one in as_shown((folder / file).read_text("utf-8")):
                 key, _, source = one.source.partition(" ")

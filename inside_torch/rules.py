@@ -169,7 +169,7 @@ def approved(page: Page, build: Build) -> Found:
     """Outputs and citations change on purpose only: look at what is new, then `make approve`."""
     folder = build.book.root / "tests" / "approved"
     if folder.exists() and is_edition() and not any(build.wrong_blocks(page)):
-        yield from differences(page, before(page, folder), shown(page, build))
+        yield from differences(page, before(page, folder), list(shown(page, build)))
         known = json.loads((folder / CITATIONS).read_text(encoding="utf-8"))["citations"]
         cited = references(page.text, page.fences)
         yield from ((line, f"the citation src:{one} is not approved yet") for line, one in cited if one not in known)

@@ -9,13 +9,16 @@ import shutil
 import subprocess
 import sys
 import venv
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
+from conftest import BOOK, ROOT, build
 
 from inside_torch.approved import is_edition
 from inside_torch.edition import Edition
+from inside_torch.others import Difference
+from inside_torch.tools.compare import Found
 from inside_torch.tools.drift import as_markdown, kind
 
 # file of torch -> what is done to its text
@@ -100,11 +103,15 @@ def test_the_edition_itself_does_not_drift():
 
 
 def test_a_report_sorts_its_findings():
-    reports = ["docs/b.md:3: it ended with status 1", "docs/a.md:1: it wrote to stderr: X.py:2: FutureWarning: y"]
-    assert [kind(report) for report in reports] == ["failing", "deprecations"]
-    text = as_markdown(reports, "2.14.0", "0123456789abcdef")
-    assert text.index("## docs/a.md") < text.index("### deprecations: 1") < text.index("## docs/b.md")
-    assert text.startswith("# The book under torch 2.14.0 (0123456789)")
+    said = {"x": "outputs changed", "[fails] it ended with status 1": "failing"}
+    said |= {"x\n[fails] it wrote to stderr: X.py:2: FutureWarning: y": "deprecations"}
+    found = [Difference("", page.src, "b", "x", 3, "FutureWarning", now) for page, now in zip(BOOK.pages[1::-1], said)]
+    assert [kind(replace(found[0], now=now)) for now in said] == list(said.values())
+    text = as_markdown(Found(build(), found, {}))
+    first, second = (f"## {page.name}\n\n### " for page in BOOK.pages[:2])
+    assert text.startswith(f"# The book under torch {Edition().version} ({Edition().commit[:10]})\n")
+    assert text.index(f"{first}failing: 1") < text.index(f"{second}outputs changed: 1\n")
+    assert f"{BOOK.pages[0].name}:3: x\n-FutureWarning\n+[fails] it ended with status 1\n" in text
 
 
 def test_an_interpreter_without_torch_is_said_so(tmp_path: Path):

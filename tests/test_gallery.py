@@ -94,11 +94,9 @@ def test_the_parts_of_a_readme(tmp_path: Path):
     (tmp_path / "examples" / "README.md").write_text(SMALL)
     (tmp_path / "examples" / "a.py").write_text('"""x_1 *is* <b>.\n\nMore.\n"""\n')
     (tmp_path / "examples" / "c.py").write_text("x = 1\n")
-    (tmp_path / "examples" / "toytorch" / "b.py").write_text("x = 1\nimport torch\n")
     (tmp_path / "examples" / "toytorch" / "module.py").write_text("y = 1\n")
-    a, c, b = tables.examples({"t.md": '# A title\n\n```python title="examples/a.py"\n```\n'}, tmp_path)
+    a, c = tables.examples({"t.md": '# A title\n\n```python title="examples/a.py"\n```\n'}, tmp_path)
     assert a == tables.Example("a.py", "One", "x_1 *is* <b>.", "## not a heading\n", (("A title", "t.md"),))
     assert c == tables.Example("c.py", "", "", "", ())
-    assert b == tables.Example("toytorch/b.py", "", "", "", ())
     text = tables.markdown([a, c], "reference")
     assert r"x\_1 \*is\* &lt;b&gt;. Shown in [A title](../t.md)." in text and "## More" in text

@@ -22,7 +22,7 @@ PAGES = [Page(ROOT / "docs" / src, src, f"docs/{src}", text) for src, text in TE
 
 
 def test_every_term_of_the_chapters_is_listed_once_with_its_page(book: Path):
-    terms = {name for page in BOOK.of_kind("chapter") for name in map(str.lower, page.terms)}
+    terms = {name for page in BOOK.pages if page.kind == "chapter" for name in map(str.lower, page.terms)}
     built = BeautifulSoup((book / "reference" / "glossary.html").read_text(encoding="utf-8"), "html.parser")
     entries = built.select("article ul > li:has(> strong[id])")
     names = [entry.strong.get_text().lower() for entry in entries]

@@ -17,7 +17,7 @@ from inside_torch.render import search
 from inside_torch.render.about import Imprint, minutes
 from inside_torch.take.files import file_names
 
-PAGES = BOOK.of_kind("chapter", "exercise", "other")
+PAGES = [page for page in BOOK.pages if page.kind != "notebook"]
 
 
 @functools.cache

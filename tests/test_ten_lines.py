@@ -12,7 +12,7 @@ from conftest import BOOK, ROOT, Site, build
 from inside_torch.render import ten_lines
 from inside_torch.render.ten_lines import BELOW, LINES
 
-CHAPTERS = [page.stem for page in BOOK.of_kind("chapter")]
+CHAPTERS = [page.stem for page in BOOK.pages if page.kind == "chapter"]
 
 
 def without_line(chapters: list[str]) -> list[str]:

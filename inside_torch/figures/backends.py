@@ -53,7 +53,7 @@ def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
     desc = f"{operator.name()} on {heads[0]} and on {heads[1]}, from the top. "
     desc += " ".join(f"{left} and {right}: {code}, {kind}." for left, right, code, kind in rows)
     columns = [f"key on {heads[0]}", f"key on {heads[1]}", "code", "is"]
-    return laid_out(partial(_two_columns, rows, heads), title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, _two_columns, rows, heads)
 
 
 def _code(file: str) -> str:
@@ -118,7 +118,7 @@ def served(program: Program, device: str, *, title: str) -> str:
     )
     del keep
     columns = ["line", "served by", "operator", "calls"]
-    return laid_out(partial(_below_lines, lines, total), title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, _below_lines, lines, total)
 
 
 def _run(steps: Generator, device: str, asked: list) -> tuple:

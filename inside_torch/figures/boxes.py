@@ -8,7 +8,7 @@ from typing import NamedTuple
 from xml.etree import ElementTree
 
 from .drawing import arrow, arrow_down, figure, group, rect, text
-from .layout import MARGIN, NARROW, PHONE, READ, WIDE, code_width, widest
+from .layout import MARGIN, NARROW, PHONE, READ, ROOM, WIDE, code_width, widest
 
 LINE = 16  # from one line of text in a box to the next
 DASH = "\u2013"  # stands where there is nothing
@@ -109,10 +109,12 @@ def across(places: Iterable) -> list:
     return [shape for a, b in ends for shape in arrow(b.x, b.level, "right", "M", a.right + 1, b.level)]
 
 
-def laid_out(draw: Callable, title: str, desc: str, columns: list, rows: list, kind: str = "it-large") -> str:
-    """The figure of the shapes that `draw(wide)` gives, for a desktop and, where they are others, for a phone. Each
-    layout is as large as its boxes and its text. Raises ValueError where there is no room for one."""
-    drawn = [([group(kind, *shapes)] if kind else shapes, *extent(shapes)) for shapes in (draw(True), draw(False))]
+def laid_out(title: str, desc: str, columns: list, rows: list, draw: Callable, *given, kind: str = "it-large") -> str:
+    """The figure of the shapes that `draw(*given, wide)` returns, for a desktop and, where they are others, for a
+    phone. A layout is as large as its boxes and its text, unless `draw` returns shapes, width and height. Raises
+    ValueError where there is no room for one."""
+    made = [one if isinstance(one, tuple) else (one, *extent(one)) for one in (draw(*given, w) for w in (True, False))]
+    drawn = [([group(kind, *shapes)] if kind else shapes, *size) for shapes, *size in made]
     for (_, width, _), most in zip(drawn, (WIDE, WIDE if drawn[0] == drawn[1] else PHONE)):
         if width > most:
             raise ValueError(f"too wide, a text is too long: {width:.0f} px, and {most} can be drawn")
@@ -136,10 +138,11 @@ def extent(shapes: list, size=READ) -> tuple:
     return max(xs) + MARGIN, max(ys) + MARGIN
 
 
-def tally(heads: list, rows: list, room, least=36) -> list:
+def tally(heads: list, rows: list, least: tuple, wide: bool) -> list:
     """A table: rows of a label and a value for each head, in a box that is pale where the value is no or a dash; no box
     where there is none. A row that is a label alone is a heading. Labels stand left of the boxes where there is room,
-    else above them."""
+    else above them. A box has its `least` width on a phone, and on a desktop."""
+    room, least = (ROOM, least[1]) if wide else (NARROW, least[0])
     widths, shapes, y = [max(least, code_width(head, READ) + 6) for head in heads], [], MARGIN + 24
     labels = widest(row[0] for row in rows if len(row) > 1) + 10
     beside = labels + sum(widths) + 5 * len(heads) - 5 <= room

@@ -2,7 +2,6 @@
 what a call that compiles passes, and what every later call passes instead."""
 
 import re
-from functools import partial
 
 import torch
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list
@@ -44,7 +43,7 @@ def call_path(f, *inputs: torch.Tensor, title: str) -> str:
     desc = "Down: " + "; ".join(f"{name}: {said}" for name, said, _ in rows) + ". "
     desc += "Back: " + "; ".join(f"{one[0]}: {' '.join(one[1])}" for one in back if one) + "."
     columns = ["layer", "on the way down", "on the way back"]
-    return laid_out(partial(_both_ways, way, back), title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, _both_ways, way, back)
 
 
 def _registered(operator, tensor: torch.Tensor) -> list:
@@ -100,7 +99,7 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
     rows += [["kernel of the backward", name, "hit and miss"] for name in backward]
     desc = "A miss passes all boxes from top to bottom, a hit only the first two and the last. "
     desc += " ".join(f"{name}: {', '.join(said)}." for name, said in boxes)
-    return laid_out(partial(_stack, boxes), title, desc, ["stage", "holds", "passed by"], rows)
+    return laid_out(title, desc, ["stage", "holds", "passed by"], rows, _stack, boxes)
 
 
 def _stack(boxes: list, _wide: bool) -> list:

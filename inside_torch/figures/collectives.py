@@ -6,8 +6,9 @@ from itertools import chain
 import torch
 import torch.distributed as dist
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import arrow, figure, group, rect, text
+from .drawing import arrow, cell, group, rect, text
 from .layout import MARGIN, NARROW, ROOM, code_width
 
 WORLD, WIDTH, HIGH, TEXT = 3, 28, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
@@ -39,7 +40,6 @@ def collectives(calls: dict, *, title: str) -> str:
         known = {*chain(*before), *map(sum, zip(*before))}
         if unknown := set(chain(*after)) - known:
             raise ValueError(f"{name}: no rank gave {sorted(unknown)}, and no column adds up to it")
-    drawn = [_draw(held, room) for room in (ROOM, NARROW)]
     rows = [
         [name, rank, ", ".join(map(str, before[rank])), ", ".join(map(str, after[rank]))]
         for name, (before, after) in held.items()
@@ -47,7 +47,7 @@ def collectives(calls: dict, *, title: str) -> str:
     ]
     told = [f"{name}: " + "; ".join(f"rank {r} {b} to {a}" for n, r, b, a in rows if n == name) for name in held]
     desc = "The cells of each rank before and after. " + ". ".join(told) + "."
-    return figure(*drawn[0], title, desc, ["call", "rank", "before", "after"], rows, drawn[1])
+    return laid_out(title, desc, ["call", "rank", "before", "after"], rows, _draw, held)
 
 
 def _held(cells: int, call: Callable) -> tuple:
@@ -62,21 +62,21 @@ def _held(cells: int, call: Callable) -> tuple:
     return tuple([part.tolist() for _, part in sorted(t._local_tensors.items())] for t in (before, after))
 
 
-def _draw(held: dict, room) -> tuple:
+def _draw(held: dict, wide: bool) -> tuple:
     """The shapes, their width and height: as many panels beside each other as fit."""
-    wide = LEFT + 2 * WORLD * WIDTH + BETWEEN
-    if (widest := max(code_width(name, TEXT) for name in held)) > wide:
-        raise ValueError(f"a name is {widest} wide, and {wide} can be drawn")
+    room, panel = ROOM if wide else NARROW, LEFT + 2 * WORLD * WIDTH + BETWEEN
+    if (widest := max(code_width(name, TEXT) for name in held)) > panel:
+        raise ValueError(f"a name is {widest} wide, and {panel} can be drawn")
     if max(code_width(str(n), TEXT) for grids in held.values() for grid in grids for row in grid for n in row) > WIDTH:
         raise ValueError(f"a value is too wide for {WIDTH}")
-    beside = min(len(held), room // wide)
-    apart = (room - room // wide * wide) / (room // wide - 1) if beside > 1 else 0
+    beside = min(len(held), room // panel)
+    apart = (room - room // panel * panel) / (room // panel - 1) if beside > 1 else 0
     high, shapes = HEAD + WORLD * HIGH + BELOW, []
     for i, (name, grids) in enumerate(held.items()):
-        x, y = MARGIN + i % beside * (wide + apart), MARGIN + i // beside * high
+        x, y = MARGIN + i % beside * (panel + apart), MARGIN + i // beside * high
         shapes += _panel(name, *grids, x, y)
-    width = beside * wide + (beside - 1) * apart + 2 * MARGIN
-    return [group("it-large", *shapes)], width, -(-len(held) // beside) * high - BELOW + 2 * MARGIN
+    width = beside * panel + (beside - 1) * apart + 2 * MARGIN
+    return shapes, width, -(-len(held) // beside) * high - BELOW + 2 * MARGIN
 
 
 def _panel(name: str, before: list, after: list, x, y) -> list:
@@ -92,13 +92,8 @@ def _panel(name: str, before: list, after: list, x, y) -> list:
         start = left + (WORLD - len(before[rank])) * WIDTH
         for place, row in ((start, before[rank]), (right, after[rank])):
             for i, value in enumerate(row):
-                cell = place + i * WIDTH, top + rank * HIGH, WIDTH, HIGH
-                shapes.append(rect(*cell, "it-cell"))
-                if value in owner:
-                    mark = rect(cell[0] + 2, cell[1] + 2, WIDTH - 4, HIGH - 4, "it-element", 5)
-                    shapes.append(group(f"it-{owner[value] + 1}", mark))
-                shapes += [
-                    rect(*cell, "it-edge"),
-                    text(cell[0] + WIDTH / 2, middle + 5, str(value), "it-value", "middle"),
-                ]
+                at, y = place + i * WIDTH, top + rank * HIGH
+                mark = rect(at + 2, y + 2, WIDTH - 4, HIGH - 4, "it-element", 5)
+                marks = [group(f"it-{owner[value] + 1}", mark)] if value in owner else []
+                shapes += cell(at, y, WIDTH, str(value), *marks, height=HIGH)
     return shapes

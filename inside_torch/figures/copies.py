@@ -57,7 +57,7 @@ def memory_order(tensors: dict[str, torch.Tensor], dim: int, word: str, *, title
     desc = f"Two storages of the same numbers in the order of memory. {told}."
     columns = ["tensor", "storage index", "value", word]
     draw = lambda wide: _orders(held, tones, ways, word, NARROW if small or not wide else ROOM)  # noqa: E731
-    return laid_out(draw, title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, draw)
 
 
 def _orders(held: dict, tones: dict, ways: list, word: str, room) -> list:
@@ -104,14 +104,14 @@ def lazy_copy(tensors: dict[str, torch.Tensor], write: str, *, title: str) -> st
     held = [value for state in (before, after) for values in state.values.values() for value in values]
     side = max(CELL, widest(held, TEXT) + 6)
     names, high, said = widest(tensors, TEXT) + 16, 26 + PITCH + CARD, f"after {write}"
-    panels = *_panel("before", before, names, side, MARGIN), *_panel(said, after, names, side, MARGIN + high + 24)
+    panels = [*_panel("before", before, names, side, MARGIN), *_panel(said, after, names, side, MARGIN + high + 24)]
     if max(extent(panels)[0] - 2 * MARGIN, code_width(said, TEXT)) > NARROW:
         raise ValueError(f"labels and values are too wide, and at most {NARROW} can be drawn")
     rows = [[name, *_told(before, name), *_told(after, name)] for name in tensors]
     desc = f"Before, both storages lead to one memory; after {write}, each to its own. "
     desc += "; ".join(f"{name} reads {old}, then {new}" for name, _, old, _, new in rows) + "."
     columns = ["tensor", "storage before", "values before", "storage after", "values after"]
-    return laid_out(lambda _: panels, title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, lambda _: panels)
 
 
 def _state(tensors: dict) -> State:

@@ -6,7 +6,7 @@ import torch
 
 from .boxes import extent, laid_out
 from .drawing import arrow, cell, group, rect, text
-from .layout import CELL, MARGIN, PHONE, ROOM, code_width, widest
+from .layout import CELL, MARGIN, ROOM, code_width, widest
 from .reading import read
 
 TEXT, ROW = 13, 32  # size of text, from one tensor to the next
@@ -39,8 +39,6 @@ def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -
     def draw(wide: bool) -> list:
         first = _panel("before", before, counters, set(), names, side, MARGIN, MARGIN)
         width, _ = extent(first)
-        if width > PHONE:
-            raise ValueError(f"labels and values are {width:.0f} wide, and at most {PHONE} can be drawn")
         far, middle = ROOM + 2 * MARGIN - width, MARGIN + 48
         corner = (MARGIN + far, MARGIN) if wide else (MARGIN, MARGIN + high + ROW)
         leads = arrow(far, middle, "right", "M", width + 4, middle) if wide else []
@@ -54,7 +52,7 @@ def write_counted(tensors: dict[str, torch.Tensor], write: str, *, title: str) -
     told = [f"{label} reads cells {cells}, version {old}, then {new}" for label, cells, old, new in rows]
     desc = f"{write} changes cells {sorted(changed)} of one storage. " + "; ".join(told) + "."
     rows.append(["storage", "all", ", ".join(before.values), ", ".join(after.values)])
-    return laid_out(draw, title, desc, ["object", "cells", "before", "after"], rows)
+    return laid_out(title, desc, ["object", "cells", "before", "after"], rows, draw)
 
 
 def _state(tensors: dict) -> State:

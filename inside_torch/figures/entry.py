@@ -1,7 +1,7 @@
 """The figure of an operator's entry: what the yaml files say, what torchgen writes, and where the table has it."""
 
 import re
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 
 import torch
@@ -57,7 +57,7 @@ def yaml_path(name: str, *, title: str) -> str:
     rows = [[head, " ".join(lines), "torchgen" * ("it-dashed" in kind)] for head, lines, kind in every]
     desc = f"{name}, from top to bottom. Autograd: {_chain(gradient)}. CPU: {_chain(native)}. "
     desc += f"{wrapper} calls {' and '.join(hand)}. {gradient[1][1][0]} calls {name} again, now for the key CPU."
-    return laid_out(partial(_draw, gradient, native, written), title, desc, ["box", "holds", "written by"], rows)
+    return laid_out(title, desc, ["box", "holds", "written by"], rows, _draw, gradient, native, written)
 
 
 @cache

@@ -5,9 +5,10 @@ from itertools import pairwise
 
 from torch.profiler import profile
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import arrow, figure, group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
+from .drawing import arrow, group, rect, text
+from .layout import MARGIN, code_width
 
 HIGH, GAP, MOST = 24, 4, 24  # height of an event's name; between two boxes; events that can be drawn
 ENGINE = "autograd::engine::evaluate_function: "
@@ -52,16 +53,13 @@ def event_pairs(prof: profile, *, title: str) -> str:
     first = min(makers)
     made = [nodes.get(number, "") if makers[number] == i else "" for i, (_, _, number) in enumerate(rows)]
     table = [[name, depth, number - first, node] for (name, depth, number), node in zip(rows, made)]
-    drawn = [_draw(table, wide) for wide in (True, False)]
-    if drawn[0][1] > ROOM + 2 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
-        raise ValueError(f"the names are too long: {ROOM} px can be drawn, on a phone {NARROW}")
     said = [
         f"{name} at depth {depth} with number {number}" + f", which made {node}" * bool(node)
         for name, depth, number, node in table
     ]
     desc = "Events of forward with a sequence number, in order: " + "; ".join(said) + "."
     columns = ["event in forward", "depth", "sequence number", "node in backward"]
-    return figure(*drawn[0], title, desc, columns, table, drawn[1])
+    return laid_out(title, desc, columns, table, _draw, table, kind="")
 
 
 def _draw(table: list, wide: bool) -> tuple:

@@ -7,8 +7,9 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
+from .boxes import Box, Place, laid_out
 from .checks import checked
-from .drawing import arrow, arrow_down, figure, group, rect, text
+from .drawing import arrow, arrow_down, group, text
 from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 CARD, ROW, GAP = 40, 48, 26  # height of an input, from one input to the next, between two operators
@@ -33,15 +34,11 @@ def exported_program(program: ExportedProgram, *, title: str) -> str:
     takes anything but inputs and the result right before it), for one with an input that no operator takes or that two
     take, with more than one output, without operators or with more than 8, and for names that do not fit."""
     steps, output = _read(checked(program, ExportedProgram, "program"))
-    drawn = [_draw(steps, output, room) for room in (ROOM, NARROW)]
-    for (_, width, _), room in zip(drawn, (ROOM, NARROW)):
-        if width > room + 2 * MARGIN:
-            raise ValueError(f"the figure is {width} px wide, and there is room for {room}")
     rows = [["input", kind, name, shape, step.name] for step in steps for kind, name, shape in step.inputs]
     rows += [["operator", "", step.name, step.shape, ""] for step in steps] + [["output", *output, ""]]
     said = [f"{s.name} takes {', '.join(one[1] for one in s.inputs) or 'the result before it'}." for s in steps]
     desc = f"{' '.join(said)} The output is {output[1]}, a {output[0]}."
-    return figure(*drawn[0], title, desc, ["is", "kind", "name", "shape", "taken by"], rows, drawn[1])
+    return laid_out(title, desc, ["is", "kind", "name", "shape", "taken by"], rows, _draw, steps, output)
 
 
 def _read(program: ExportedProgram) -> tuple:
@@ -79,34 +76,33 @@ def _shape(node) -> str:
     return f"({', '.join(map(str, node.meta['val'].shape))}{',' * (node.meta['val'].dim() == 1)})"
 
 
-def _draw(steps: list, output: tuple, room) -> tuple:
-    """The shapes, their width and height, laid out over the width `room`, or more where the names need it."""
+def _draw(steps: list, output: tuple, wide: bool) -> tuple:
+    """The shapes, their width and height, over all the room there is, or more where the names need it."""
+    room = ROOM if wide else NARROW
     lines = [[kind, f"{name} {shape}"] for step in steps for kind, name, shape in step.inputs]
     card = max(0.38 * room, *(code_width(line, READ) + 2 * PAD for pair in lines for line in pair))
     said = [line for step in steps for line in (step.name, f"-> {step.shape}")] + [output[0], " ".join(output[1:])]
-    wide = max(0.44 * room, *(code_width(line, READ) + 2 * PAD for line in said))
-    apart = max(22, min(80, room - card - wide))
+    box = max(0.44 * room, *(code_width(line, READ) + 2 * PAD for line in said))
+    apart = max(22, min(80, room - card - box))
     left = MARGIN + card + apart
     heads = {MARGIN: "inputs of the graph", left: "operators"}
     shapes, y, low = [text(x, MARGIN + 13, head, "it-name") for x, head in heads.items()], MARGIN + HEAD, None
     for step in steps:
         high = max(len(step.inputs), 1) * ROW - (ROW - CARD)
         if low is not None:
-            shapes.append(group("it-1", *arrow_down(left + wide / 2, low, y)))
-        shapes.append(group("it-1", _box(left, y, wide, high, step.name, f"-> {step.shape}", "it-pill")))
+            shapes.append(group("it-1", *arrow_down(left + box / 2, low, y)))
+        shapes.append(group("it-1", *_box(step.name, f"-> {step.shape}", "it-pill", left, y, box, high)))
         for i, (kind, name, shape) in enumerate(step.inputs):
             top, tone = y + i * ROW, 2 if kind == InputKind.USER_INPUT.name else 3
             inside = arrow(left, top + CARD / 2, "right", "M", MARGIN + card, top + CARD / 2)
-            shapes.append(group(f"it-{tone}", _box(MARGIN, top, card, CARD, kind, f"{name} {shape}"), *inside))
+            inside += _box(kind, f"{name} {shape}", "it-element", MARGIN, top, card, CARD)
+            shapes.append(group(f"it-{tone}", *inside))
         low = y + high
         y = low + GAP
-    shapes.append(group("it-1", *arrow_down(left + wide / 2, low, y)))
-    shapes.append(group("it-2", _box(left, y, wide, CARD, output[0], f"{output[1]} {output[2]}")))
-    return [group("it-large", *shapes)], left + wide + MARGIN, y + CARD + MARGIN
+    shapes.append(group("it-1", *arrow_down(left + box / 2, low, y)))
+    shapes.append(group("it-2", *_box(output[0], " ".join(output[1:]), "it-element", left, y, box, CARD)))
+    return shapes, left + box + MARGIN, y + CARD + MARGIN
 
 
-def _box(x, y, width, height, first: str, second: str, kind: str = "it-element") -> str:
-    """A box with two lines of text in its middle."""
-    middle = y + height / 2
-    shape = rect(x, y, width, height, kind, 6)
-    return "".join((shape, text(x + PAD, middle - 4, first, "it-name"), text(x + PAD, middle + 13, second, "it-value")))
+def _box(first: str, second: str, kind: str, *place) -> list:
+    return Box([first, second], kind, first, "", "start", 6).drawn(Place(*place), PAD)

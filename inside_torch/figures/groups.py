@@ -36,7 +36,7 @@ def view_groups(tensor: torch.Tensor, *, name: str, title: str) -> str:
     desc = describe(values, [reading], tensor.dtype) + f" In {name}, {'; '.join(told)}."
     draw = lambda wide: _groups(reading, pairs, values, side, ROOM if wide else NARROW)  # noqa: E731
     columns = ["dimension", "size", "stride", "joins the next", "because"]
-    return laid_out(draw, title, desc, columns, rows)
+    return laid_out(title, desc, columns, rows, draw)
 
 
 def _granted(tensor: torch.Tensor, shape: tuple) -> bool:

@@ -10,8 +10,9 @@ from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
-from .drawing import figure, group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
+from .boxes import laid_out
+from .drawing import rect, text
+from .layout import MARGIN, code_width
 
 LINE, PAD, TEXT = 18, 8, 13  # from one line of text to the next, inside a box, its size
 Note = Callable[[], None]
@@ -67,10 +68,8 @@ def hook_points(program: dict, users: dict, *, title: str) -> str:
     if missing := [hook for hook in users if hook not in {row[1] for row in rows}]:
         raise ValueError(f"the program never calls {missing[0]}")
     desc = "Hooks called in each line. " + " ".join(f"{line}: {hook}, {n} times, {who}." for line, hook, n, who in rows)
-    drawn = [_draw(list(program), rows, wide) for wide in (True, False)]
-    if drawn[0][1] > ROOM + 4 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
-        raise ValueError("the names are too long")
-    return figure(*drawn[0], title, desc, ["line", "hook", "calls", "used by"], rows, drawn[1])
+    columns = ["line", "hook", "calls", "used by"]
+    return laid_out(title, desc, columns, rows, _draw, list(program), rows, kind="it-1 it-large")
 
 
 def _calls(program: dict, users: dict) -> dict:
@@ -110,4 +109,4 @@ def _draw(lines: list, rows: list, wide: bool) -> tuple:
             shapes.append(text(x, y + down, who, "it-value"))
             y += high + 6
         y = max(y, top + LINE + 6)
-    return [group("it-1 it-large", *shapes)], left + width + MARGIN, y + MARGIN
+    return shapes, left + width + MARGIN, y + MARGIN

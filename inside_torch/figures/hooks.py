@@ -7,8 +7,9 @@ from typing import NamedTuple
 
 import torch
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import circle, figure, group, path, rect, text
+from .drawing import circle, group, path, rect, text
 from .graph import short_name
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
 
@@ -87,7 +88,7 @@ def hook_timeline(layer: torch.nn.Module, x: torch.Tensor, *, title: str) -> str
     rows = [[i, call.method, call.grad] for i, call in enumerate(calls, 1)]
     desc = f"The hooks in the order in which they ran: {', '.join(call.method for call in calls)}."
     columns = ["runs as number", "registered by", "weight.grad"]
-    return figure(*_draw(calls, True), title, desc, columns, rows, _draw(calls, False))
+    return laid_out(title, desc, columns, rows, _draw, calls)
 
 
 def _check(registered: list, calls: list) -> None:
@@ -128,4 +129,4 @@ def _draw(calls: list, wide: bool) -> tuple:
         at = x + tone * 110
         shapes.append(group(f"it-{tone + 1}", circle(at, y + 17, 6, "it-element")))
         shapes.append(text(at + 14, y + 22, kind, "it-note"))
-    return [group("it-large", group("it-3", *lines), *shapes)], WIDE if wide else PHONE, y + ROW + MARGIN
+    return [group("it-3", *lines), *shapes], WIDE if wide else PHONE, y + ROW + MARGIN

@@ -5,8 +5,9 @@ import re
 import torch
 from torch.fx import Graph, GraphModule
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import arrow_head, figure, group, path, rect, text
+from .drawing import arrow_head, group, path, rect, text
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
 
 LINE, INSET, LONGEST = 20, 8, 36  # height of a line, around the lines of a node, characters a phone has room for
@@ -42,7 +43,7 @@ def kernel_lines(f, *inputs: torch.Tensor, title: str) -> str:
         raise ValueError(f"a line has at most {LONGEST} characters: {long[0]}")
     rows = [[name, line] for name, lines in bands for line in lines]
     desc = " ".join(f"{name}: {' '.join(lines) or 'no line'}." for name, lines in bands)
-    return figure(*_draw(bands, True), title, desc, ["node", "line of C++"], rows, _draw(bands, False))
+    return laid_out(title, desc, ["node", "line of C++"], rows, _draw, bands)
 
 
 def _generated(module: GraphModule, last, inputs: list) -> list:
@@ -80,4 +81,4 @@ def _draw(bands: list, wide: bool) -> tuple:
         tone, said = f"it-band it-{(i - 1) % 3 + 1 if own else 3}", f"{name}: {' '.join(lines) or 'no line'}"
         shapes.append(group(tone, *inside, tabindex="0", role="img", aria_label=said))
         y += high + top + 2 * INSET
-    return [group("it-large", *shapes)], width, y + MARGIN
+    return shapes, width, y + MARGIN

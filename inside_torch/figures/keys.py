@@ -2,7 +2,6 @@
 keys lead to, and its way through an operator's table. Source: the running dispatcher and c10/core/DispatchKeySet.h."""
 
 import re
-from functools import partial
 from itertools import pairwise
 from pathlib import PurePosixPath
 
@@ -63,7 +62,7 @@ def key_set(tensor: torch.Tensor, *, title: str) -> str:
         shapes.append(text(x + CELL / 2 + 12, y, said, "it-name" if taken else "it-name it-note"))
         rows.append([name, "excluded" if excluded else "set", "taken" if taken else ""])
     desc = "Bits from the highest priority to the lowest: " + ", ".join(" ".join(row).strip() for row in rows) + "."
-    return laid_out(lambda _: shapes, title, desc, ["key", "bit", "call"], rows, "it-1 it-large")
+    return laid_out(title, desc, ["key", "bit", "call"], rows, lambda _: shapes, kind="it-1 it-large")
 
 
 def kernels(operator: str, tensor: torch.Tensor, *, title: str) -> str:
@@ -82,7 +81,7 @@ def kernels(operator: str, tensor: torch.Tensor, *, title: str) -> str:
     shapes, places = grid(boxes, top=MARGIN + 24)
     shapes += [text(MARGIN, MARGIN + 12, operator, "it-value"), *down(places.values())]
     desc = f"Kernels of {operator}, from the highest key down: " + "; ".join(", ".join(row) for row in rows) + "."
-    return laid_out(lambda _: shapes, title, desc, ["key", "registered in", "source"], rows, "it-3 it-large")
+    return laid_out(title, desc, ["key", "registered in", "source"], rows, lambda _: shapes, kind="it-3 it-large")
 
 
 def route(operator: str, tensor: torch.Tensor) -> list:
@@ -120,7 +119,7 @@ def call_route(operator: str, tensor: torch.Tensor, *, title: str) -> str:
     desc = f"Keys of a call of {operator}, the highest first: "
     desc += "; ".join(f"{key}, from the {who}, {happens} ({kind} in {file})" for key, who, happens, file, kind in rows)
     columns = ["key", "brought by", "in this call", "registered in", "entry"]
-    return laid_out(partial(_way, operator, rows), title, desc + ".", columns, rows, "it-1 it-large")
+    return laid_out(title, desc + ".", columns, rows, _way, operator, rows, kind="it-1 it-large")
 
 
 def _way(operator: str, rows: list, wide: bool) -> list:
@@ -178,7 +177,7 @@ def key_bits(*tensors: torch.Tensor, title: str) -> str:
     rows += [[i, *_made(ROW, [i]), "(backend)"] for i in reversed(backends)]  # Dense, the lowest one, has their names
     desc = "Bits that are set, the highest first: " + "; ".join(f"{i} {name}: {made}" for i, name, made in rows) + "."
     columns = ["bit", "functionality", "keys"]
-    return laid_out(partial(_bits, found, rows), title, desc, columns, rows, "it-1 it-large")
+    return laid_out(title, desc, columns, rows, _bits, found, rows, kind="it-1 it-large")
 
 
 def _made(functionality: int, backends: list[int]) -> list[str]:
@@ -197,12 +196,8 @@ def _bits(found: list, rows: list, wide: bool) -> list:
     left, top, shapes = MARGIN + (code_width("functionalities", 13) + 8 if wide else 0), MARGIN, []
     for row in reversed(range(4)):
         kind = {3: "functionalities", 0: "backends"}.get(row)  # a phone has them above a row, and no room beside it
-        at = (
-            (left - 8, top + side / 2 + 4, kind, "it-value it-note", "end")
-            if wide
-            else (left, top + 12, kind, "it-note")
-        )
-        shapes += [text(*at)] if kind else []
+        x, y, look = (left - 8, side / 2 + 4, ("it-value it-note", "end")) if wide else (left, 12, ("it-note",))
+        shapes += [text(x, top + y, kind, *look)] if kind else []
         top += LINE if kind and not wide else 0
         for place in range(ROW):
             i = row * ROW + ROW - 1 - place

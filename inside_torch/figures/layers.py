@@ -3,7 +3,6 @@
 import re
 import warnings
 from collections.abc import Callable
-from functools import partial
 from textwrap import wrap
 
 import torch
@@ -81,7 +80,7 @@ def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
     desc = "A column for each call, from top to bottom. " + " ".join(said)
     rows = [[name, ", ".join(cell), "generated" * (name not in BY_HAND)] for name, cells in layers for cell in cells]
     heads = ["layer", "holds", "made by a program"]
-    return laid_out(partial(_draw, layers), title, desc, heads, rows, "")
+    return laid_out(title, desc, heads, rows, _draw, layers, kind="")
 
 
 def _eager(f, inputs: list) -> list:

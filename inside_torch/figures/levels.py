@@ -1,7 +1,6 @@
 """Figures of levels: one call inside function transforms, through each level down to the kernels and back up; and
 one line through the function level, autograd and the dispatch level. Both are recorded while they run."""
 
-from functools import partial
 from itertools import pairwise
 from textwrap import wrap
 
@@ -54,7 +53,7 @@ def call_levels(transform, f, inputs: dict[str, torch.Tensor], *, title: str) ->
         f"{name}: {said}{f', called with {down}, returns {up}' if down else ''}." for name, said, down, up in rows
     )
     heads = ["level", "does", "is called with", "returns"]
-    return laid_out(partial(_between, levels, ways), title, desc, heads, rows)
+    return laid_out(title, desc, heads, rows, _between, levels, ways)
 
 
 def _unwrap(call: str, args: dict, y: torch.Tensor, levels: list, ways: list) -> None:
@@ -137,7 +136,7 @@ def both_levels(f, *inputs: torch.Tensor, title: str) -> str:
     desc = " ".join(f"{head}: {count}." for head, count in zip(HEADS, counts))
     desc += " A row for each call of forward, then one for each node of backward, with what it calls: "
     desc += "; ".join(" - ".join(filter(None, row[1:])) for row in rows) + "."
-    return laid_out(partial(_draw, forward, back, counts), title, desc, ["pass", *HEADS], rows)
+    return laid_out(title, desc, ["pass", *HEADS], rows, _draw, forward, back, counts)
 
 
 def _backward(y: torch.Tensor) -> list:

@@ -8,7 +8,6 @@ from torch import nn
 
 from .boxes import laid_out, tally
 from .checks import checked
-from .layout import NARROW, ROOM
 
 OBSERVERS = ("optimizer", "checkpoint", "to()", "eval()")
 MOST = 16  # more attributes do not fit a page
@@ -26,8 +25,8 @@ def who_sees(module: nn.Module, *, title: str) -> str:
     rows = [[kind, name, *_answers(module, *_held(value, name))] for kind, name, value in held]
     said = [f"{n} ({kind}): {', '.join(f'{o} {s}' for o, s in zip(OBSERVERS, seen) if s)}." for kind, n, *seen in rows]
     shown = [line for kind, same in groupby(rows, itemgetter(0)) for line in ([kind], *(row[1:] for row in same))]
-    draw = lambda wide: tally(OBSERVERS, shown, ROOM if wide else NARROW)  # noqa: E731
-    return laid_out(draw, title, " ".join(said), ["kind", "attribute", *OBSERVERS], rows, "it-1 it-large")
+    heads = ["kind", "attribute", *OBSERVERS]
+    return laid_out(title, " ".join(said), heads, rows, tally, OBSERVERS, shown, (36, 36), kind="it-1 it-large")
 
 
 def _attributes(module: nn.Module) -> list:

@@ -1,7 +1,6 @@
 """The figure of the objects behind a tensor, from Python to the allocator, with the reference counts of each side."""
 
 import sys
-from functools import partial
 
 import torch
 
@@ -50,7 +49,7 @@ def object_chain(tensors: dict[str, torch.Tensor], *, title: str) -> str:
     rows = [[name, held] for name, (_, held) in zip(names, rows)] + rows[len(names) :]
     desc = "From left to right: " + "; ".join(f"{name}: {held}" for name, held in rows) + "."
     desc += " The second TensorImpl owns the first, as its base." * bool(base)
-    return laid_out(partial(_draw, levels, edges), title, desc, ["object", "holds"], rows)
+    return laid_out(title, desc, ["object", "holds"], rows, _draw, levels, edges)
 
 
 def _draw(levels: list, edges: list, wide: bool) -> list:

@@ -7,7 +7,6 @@ import torch
 
 from .boxes import DASH, laid_out, tally
 from .checks import checked
-from .layout import NARROW, ROOM
 
 PIECES = ("kernel", "fake", "setup", "backward", "vmap")
 
@@ -36,9 +35,8 @@ def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> st
         raise ValueError(f"the second call of the compiled operator is drawn with its kernel alone, and got {rows[4]}")
     said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n)}." for use, *counts in rows]
     shown = [[use, *(str(count or DASH) for count in counts)] for use, *counts in rows]
-    draw = lambda wide: tally(PIECES, shown, *((ROOM, 80) if wide else (NARROW, 40)))  # noqa: E731
     desc = "Calls of each function. " + " ".join(said)
-    return laid_out(draw, title, desc, ["use", *PIECES], rows, "it-1 it-large")
+    return laid_out(title, desc, ["use", *PIECES], rows, tally, PIECES, shown, (40, 80), kind="it-1 it-large")
 
 
 def _registered(name: str, pieces: dict, called: list) -> torch.library.CustomOpDef:

@@ -3,15 +3,13 @@
 A snapshot has the form of torch.cuda.memory._snapshot(): `segments`, each with its `total_size` in bytes and its
 `blocks`, each with `size` and `state` (torch/cuda/_memory_viz.py reads the same)."""
 
+from .boxes import laid_out
 from .checks import checked_dict, checked_label
-from .drawing import figure, group, rect, text
+from .drawing import group, rect, text
 from .layout import MARGIN, NARROW, ROOM, code_width
 
 TEXT, HIGH, ROW, BETWEEN, MIB = 13, 26, 58, 32, 2**20  # text, height of a strip, from row to row, gap of panels
-USED, FREE = (
-    {"active_allocated", "active_awaiting_free", "active_pending_free"},
-    "inactive",
-)  # what torch says of a block
+USED = {"active_allocated", "active_awaiting_free", "active_pending_free"}  # what torch says of a block in use
 
 
 def segment_maps(panels: dict[str, list[tuple[str, dict]]], capacity: int, *, title: str) -> str:
@@ -37,19 +35,16 @@ def segment_maps(panels: dict[str, list[tuple[str, dict]]], capacity: int, *, ti
             rows.append([name, said, "none", left, "not reserved"])
     told = "; ".join(f"{name}: {', then '.join(said for said, _ in steps)}" for name, steps in read.items())
     desc = f"Segments and blocks on a device of {capacity} MiB after each step. {told}."
-    width = (ROOM - BETWEEN) / 2
-    wide = [
-        _panel(name, steps, capacity, i * (width + BETWEEN), 0, width) for i, (name, steps) in enumerate(read.items())
-    ]
-    high = 24 + ROW * len(next(iter(read.values())))
-    narrow = [_panel(name, steps, capacity, 0, i * (high + 16), NARROW) for i, (name, steps) in enumerate(read.items())]
-    columns = ["panel", "after", "segment", "MiB", "state"]
-    total = len(read) * (high + 16) - 16 + 2 * MARGIN
-    inside = [group("it-large", *(shape for panel in narrow for shape in panel))]
-    body = [group("it-large", *(shape for panel in wide for shape in panel))]
-    return figure(
-        body, ROOM + 2 * MARGIN, high + 2 * MARGIN, title, desc, columns, rows, (inside, NARROW + 2 * MARGIN, total)
-    )
+    width, high = (ROOM - BETWEEN) / 2, 24 + ROW * len(next(iter(read.values())))
+
+    def draw(wide: bool) -> tuple:
+        shapes, right, low = [], (ROOM if wide else NARROW) + 2 * MARGIN, high + 2 * MARGIN
+        for i, (name, steps) in enumerate(read.items()):
+            place = (i * (width + BETWEEN), 0, width) if wide else (0, i * (high + 16), NARROW)
+            shapes += _panel(name, steps, capacity, *place)
+        return shapes, right, low if wide else low + (len(read) - 1) * (high + 16)
+
+    return laid_out(title, desc, ["panel", "after", "segment", "MiB", "state"], rows, draw)
 
 
 def _read(snapshot: dict, capacity: int) -> list:
@@ -59,7 +54,7 @@ def _read(snapshot: dict, capacity: int) -> list:
         sizes, states = zip(*((block["size"], block["state"]) for block in segment["blocks"]))
         if sum(sizes) != segment["total_size"]:
             raise ValueError(f"blocks of {sum(sizes)} bytes do not fill a segment of {segment['total_size']}")
-        if unknown := set(states) - USED - {FREE}:
+        if unknown := set(states) - USED - {"inactive"}:
             raise ValueError(f"unknown state {unknown.pop()!r}")
         if any(size % MIB for size in sizes):
             raise ValueError("sizes are whole MiB")

@@ -9,8 +9,9 @@ from itertools import groupby
 import torch
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import figure, group, path, rect, text
+from .drawing import group, path, rect, text
 from .layout import MARGIN, NARROW, ROOM, code_width
 
 CELL, APART, HEAD = 18, 10, 22  # side of a cell, from one grid to the next, height of a line of text above one
@@ -37,8 +38,7 @@ def placed_cells(whole: torch.Tensor, tensors: list[DTensor], *, title: str) -> 
             rows.append([size, name, rank, part + ", of a sum" * summand, values])
     desc = f"The matrix {whole.int().tolist()} under the placements {', '.join(name for _, name, *_ in panels)}."
     columns = ["mesh", "placement", "rank", "holds (the end excluded)", "values"]
-    wide, narrow = (_draw(panels, tuple(whole.shape), room) for room in (ROOM, NARROW))
-    return figure(*wide, title, desc, columns, rows, narrow)
+    return laid_out(title, desc, columns, rows, _draw, panels, tuple(whole.shape))
 
 
 def _held(whole: torch.Tensor, d: DTensor) -> dict:
@@ -64,9 +64,9 @@ def _held(whole: torch.Tensor, d: DTensor) -> dict:
     return held
 
 
-def _draw(panels: list, shape: tuple, room) -> tuple:
-    """The shapes, width and height: the panels of a mesh in rows that `room` allows, below the name of the mesh."""
-    shapes, y, right = [], MARGIN, 0
+def _draw(panels: list, shape: tuple, wide: bool) -> tuple:
+    """The shapes, width and height: the panels of a mesh in as few rows as fit, below the name of the mesh."""
+    shapes, y, right, room = [], MARGIN, 0, ROOM if wide else NARROW
     for mesh, found in groupby(panels, key=lambda panel: panel[0]):
         shapes.append(text(MARGIN, y + 12, f"mesh of {' x '.join(map(str, mesh))} ranks", "it-name"))
         drawn = [_panel(*panel[1:], shape) for panel in found]
@@ -83,7 +83,7 @@ def _draw(panels: list, shape: tuple, room) -> tuple:
                              ("it-2", "it-element", "it holds a summand of each cell")):  # fmt: skip
         shapes += [group(tone, rect(MARGIN, y, 14, 14, kind)), text(MARGIN + 22, y + 12, said, "it-value")]
         right, y = max(right, MARGIN + 22 + code_width(said, 13)), y + 22
-    return [group("it-large", *shapes)], right + MARGIN, y + MARGIN
+    return shapes, right + MARGIN, y + MARGIN
 
 
 def _panel(name: str, ranks: list, held: dict, shape: tuple) -> tuple:

@@ -3,17 +3,17 @@ recorded while all of them stand in its way at once."""
 
 import warnings
 from contextlib import ExitStack
-from functools import partial
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
-from torch.library import _scoped_library, get_kernel
+from torch.library import _scoped_library
 
 from .boxes import Box, down, grid, laid_out
 from .checks import checked
 from .drawing import text
 from .layers import Functions, Operators
 from .layout import MARGIN
+from .noted import put_before
 
 PLACES = {
     "above autograd": ("TorchFunctionMode", "__torch_function__"),
@@ -59,9 +59,9 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
     w, ones = _Tensor(w, True), _Tensor(torch.ones_like(w))
     with ExitStack() as stack, warnings.catch_warnings():
         warnings.simplefilter("ignore")  # the dispatcher says what is overridden
-        for name in (f.__name__, backward):
-            for key in ("AutogradCPU", "CPU"):
-                _noted(stack.enter_context(_scoped_library("aten", "IMPL")), name, key, log)
+        library = stack.enter_context(_scoped_library("aten", "IMPL"))
+        kernels = dict.fromkeys((f.__name__, backward), ("AutogradCPU", "CPU"))
+        put_before(library, kernels, lambda name, key: log.append((f"Library {key}", name)))
         hooks = [lambda saved, did=did: log.append(("saved_tensors_hooks", did)) or saved for did in ("pack", "unpack")]
         with saved_tensors_hooks(*hooks), Functions(log, above), Operators(log, below):
             y = f(w)
@@ -78,18 +78,7 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
         raise ValueError(f"backward passes {list(back)}, which is not what the figure draws")
     desc = "In this order: " + "; ".join(f"{p} is given {n}{f', in backward {b}' if b else ''}" for p, n, b in rows)
     columns = ["extension point", "forward", "backward"]
-    return laid_out(partial(_draw, rows), title, desc + ".", columns, rows, "it-1 it-large")
-
-
-def _noted(library, name: str, key: str, log: list) -> None:
-    """Puts a kernel before the one that an operator has for a key; it notes its name and calls the other one."""
-    kernel = get_kernel(f"aten::{name}", key)
-
-    def note(keys, *args):
-        log.append((f"Library {key}", name))
-        return kernel.call_boxed(keys, *args)
-
-    library.impl(name, note, key, with_keyset=True)
+    return laid_out(title, desc + ".", columns, rows, _draw, rows, kind="it-1 it-large")
 
 
 def _draw(rows: list, wide: bool) -> list:

@@ -5,7 +5,8 @@ from typing import NamedTuple
 
 import torch
 
-from .drawing import arrow, circle, figure, group, rect, text
+from .boxes import laid_out
+from .drawing import arrow, circle, group, rect, text
 from .graph import PILL, checked_names, explore, shaped, short_name
 from .hooks import recorded
 from .layout import MARGIN, PHONE, READ, WIDE, code_width
@@ -47,7 +48,7 @@ def program_graph(program: str, given: dict, *, names: dict[str, torch.Tensor] |
     table = [[i, row.name, lines[row.line], row.leaf] for i, row in enumerate(rows, 1)]
     columns = ["runs as number", "node", "made by", "adds to the grad of"]
     desc = f"Each node with the number at which backward ran it. {'. '.join(said)}."
-    return figure(*_draw(lines, said, rows, True), title, desc, columns, table, _draw(lines, said, rows, False))
+    return laid_out(title, desc, columns, table, _draw, lines, said, rows)
 
 
 def _run(lines: list, known: dict) -> tuple:
@@ -96,7 +97,7 @@ def _draw(lines: list, said: list, rows: list, wide: bool) -> tuple:
         inside += [shape for i in own for to in rows[i].sends for shape in _arrow(*places[i], *places[to])]
         inside += [shape for i in own for shape in _node(i, rows[i], *places[i], left - 17, wide)]
         shapes.append(group("it-band it-1", *inside, tabindex="0", role="img", aria_label=label))
-    return [group("it-large", *shapes)], width, y + MARGIN
+    return shapes, width, y + MARGIN
 
 
 def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:

@@ -5,17 +5,17 @@ import re
 import warnings
 from collections import Counter
 from collections.abc import Callable, Iterator
-from functools import partial
 from itertools import groupby
 from textwrap import wrap
 
 import torch
-from torch.library import Library, get_kernel
+from torch.library import Library
 
 from .boxes import LINE, Box, column, down, grid, laid_out
 from .drawing import group, rect, text
 from .keys import COMPOSITE, entries
 from .layout import MARGIN, ROOM
+from .noted import put_before
 
 ABOVE = """FuncTorchDynamicLayerFrontMode FuncTorchGradWrapper FuncTorchBatched AutocastCPU AutogradMeta AutogradCPU
     ADInplaceOrView FuncTorchDynamicLayerBackMode BackendSelect""".split()
@@ -43,8 +43,8 @@ def kernels_ran(calls: dict[str, Callable], *, title: str) -> str:
         name: "; ".join(f"{key}: {', '.join(cells[name, key])}" for key in keys if cells[name, key]) for name in ran
     }
     desc = " ".join(f"{name}, {heads[name][1]}: {said[name]}." for name in ran)
-    draw = partial(_draw, heads, keys, cells, next(iter(ran.values()))[0][1])
-    return laid_out(draw, title, desc, ["key", *ran], rows)
+    first = next(iter(ran.values()))[0][1]
+    return laid_out(title, desc, ["key", *ran], rows, _draw, heads, keys, cells, first)
 
 
 def _counted(ops: list) -> list:
@@ -89,12 +89,13 @@ def noted(call: Callable) -> list:
         warnings.simplefilter("ignore")
         call()
     called = {event.name for event in seen.function_events}
-    library, ran, inside = Library("aten", "IMPL"), [], []
+    names = [name for name in torch._C._dispatch_get_all_op_names() if name.startswith("aten::")]
+    kernels = {name.removeprefix("aten::"): _keys(name) for name in names if name.split(".")[0] in called}
+    library, ran = Library("aten", "IMPL"), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a kernel is replaced, until the library is destroyed
-        for name in torch._C._dispatch_get_all_op_names():
-            if name.startswith("aten::") and name.split(".")[0] in called:
-                _note(library, name, ran, inside)
+        note = lambda name, key: ran.append((key, name.split(".")[0]))  # noqa: E731
+        put_before(library, kernels, note, BACKENDS.__contains__)
         try:
             call()
         finally:
@@ -102,26 +103,11 @@ def noted(call: Callable) -> list:
     return ran
 
 
-def _note(library: Library, name: str, ran: list, inside: list) -> None:
-    """Puts a function in front of each kernel of an operator. Numbers that it gets for tensors become tensors again."""
-    schema = torch._C._get_schema(*(name.split(".") if "." in name else (name, "")))
-    tensors = [str(argument.type) == "Tensor" for argument in schema.arguments]
+def _keys(name: str) -> list:
+    """The keys for which an operator has a kernel, of those that are drawn."""
     table = {key: one for key, one in entries(name).items() if not one["falls"] and key in (*ABOVE, *BACKENDS)}
     # torch refuses a kernel for Meta where the operator is made of others
-    keys = [key for key, one in table.items() if key != "Meta" or one["kind"] != COMPOSITE]
-    kernels = {key: get_kernel(name, key) for key in keys}  # all, before one that is put in changes what others are
-    for key, kernel in kernels.items():
-
-        def instead(keyset, *args, key=key, kernel=kernel, **options):
-            ran.extend([] if inside else [(key, name.removeprefix("aten::").split(".")[0])])
-            inside.extend([key] if key in BACKENDS else [])
-            args = [torch.tensor(a) if t and isinstance(a, int | float) else a for a, t in zip(args, tensors)]
-            try:
-                return kernel.call_boxed(keyset, *args, **options)
-            finally:
-                del inside[-1 if key in BACKENDS else len(inside) :]
-
-        library.impl(name, instead, key, with_keyset=True)
+    return [key for key, one in table.items() if key != "Meta" or one["kind"] != COMPOSITE]
 
 
 def in_order(columns: list) -> list:

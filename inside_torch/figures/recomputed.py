@@ -9,8 +9,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint_sequential
 
+from .boxes import laid_out
 from .checks import checked
-from .drawing import circle, figure, group, path, rect, text, through
+from .drawing import circle, group, path, rect, text, through
 from .layout import MARGIN, NARROW, ROOM, spread
 
 HIGH, LEFT, APART = 170, 46, 58  # a plot: its height, the room for the numbers beside it, the room between two
@@ -58,20 +59,17 @@ def segment_curves(net: nn.Sequential, x: torch.Tensor, counts: list[int], *, ti
     desc = f"Without checkpoints, one segment, the peak is {rows[0][1]:,} KiB and {rows[0][2]:,} are kept for backward."
     desc += f" Least is kept with {best[0]} segments: {best[2]:,} KiB, with a peak of {best[1]:,}"
     desc += f" and {best[3]} operators called again."
-    plots = {
-        "KiB": {"peak": 1, "kept": 2},
-        "operators called again": {"in backward": 3},
-    }
+    plots = {"KiB": {"peak": 1, "kept": 2}, "operators called again": {"in backward": 3}}
 
-    def drawn(columns: int, wide: float) -> tuple:
-        shapes, low = [], 0
+    def draw(wide: bool) -> tuple:
+        shapes, low, columns, width = [], 0, *((2, ROOM / 2 - APART) if wide else (1, NARROW - APART))
         for i, (name, curves) in enumerate(plots.items()):
-            x0, y = MARGIN + LEFT + i % columns * (wide + APART), MARGIN + 26 + i // columns * (HIGH + 122)
+            x0, y = MARGIN + LEFT + i % columns * (width + APART), MARGIN + 26 + i // columns * (HIGH + 122)
             low, most = y + HIGH, max(row[column] for column in curves.values() for row in rows)
-            across = [x0 + wide * (k + 0.5) / len(rows) for k in range(len(rows))]
-            shapes += [text(x0, y - 10, name, "it-name"), rect(x0, y, wide, HIGH, "it-edge")]
+            across = [x0 + width * (k + 0.5) / len(rows) for k in range(len(rows))]
+            shapes += [text(x0, y - 10, name, "it-name"), rect(x0, y, width, HIGH, "it-edge")]
             shapes += [text(at, low + 17, str(row[0]), "it-value", "middle") for at, row in zip(across, rows)]
-            shapes.append(text(x0 + wide / 2, low + 37, "number of segments", "it-value", "middle"))
+            shapes.append(text(x0 + width / 2, low + 37, "number of segments", "it-value", "middle"))
             up, marks = lambda value, low=low, most=most: low - (HIGH - 16) * value / most, {}
             for tone, (label, column) in enumerate(curves.items(), 1):
                 dots = [(at, up(row[column])) for at, row in zip(across, rows)]
@@ -87,11 +85,9 @@ def segment_curves(net: nn.Sequential, x: torch.Tensor, counts: list[int], *, ti
             for value, at in zip(sorted(marks, reverse=True), apart):
                 said = text(x0 - 6, at + 4, f"{value:,}", "it-step", "end")
                 shapes.append(group(f"it-{marks[value]}", said))
-        return [group("it-large", *shapes)], MARGIN + columns * (wide + APART) + 2, low + 82
+        return shapes, MARGIN + columns * (width + APART) + 2, low + 82
 
-    columns = ["segments", "peak KiB", "kept KiB", "operators called again"]
-    layouts = drawn(2, ROOM / 2 - APART), drawn(1, NARROW - APART)
-    return figure(*layouts[0], title, desc, columns, rows, layouts[1])
+    return laid_out(title, desc, ["segments", "peak KiB", "kept KiB", "operators called again"], rows, draw)
 
 
 def _measured(net: nn.Sequential, x: torch.Tensor, count: int) -> tuple:

@@ -4,7 +4,8 @@ A segment is a dict as torch.cuda.memory._snapshot() has it: `address`, `total_s
 addresses; a block has `size` and `state`.
 """
 
-from .drawing import figure, group, rect, text
+from .boxes import laid_out
+from .drawing import group, rect, text
 from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 MIB, HIGH, BETWEEN = 2**20, 24, 8  # of a strip; between two segments
@@ -41,9 +42,8 @@ def segment_strips(allocator, calls: list, *, title: str) -> str:
         raise ValueError("a block is too narrow for its name on a phone")
     table = [[code, event, _said(strips)] for code, event, strips in rows]
     desc = "; ".join(f"{code}: {event}, {strips}" for code, event, strips in table)
-    return figure(
-        *_wide(rows, unit), title, desc, ["call", "what it does", "segments, MiB"], table, _narrow(rows, small)
-    )
+    columns = ["call", "what it does", "segments, MiB"]
+    return laid_out(title, desc, columns, table, _draw, rows, unit, small)
 
 
 def _blocks(segment: dict, names: dict) -> list:
@@ -95,20 +95,14 @@ def _strips(strips: list, x, y, unit) -> list:
     return shapes
 
 
-def _wide(rows: list, unit) -> tuple:
+def _draw(rows: list, unit, small, wide: bool) -> tuple:
+    """A row for each call, with a MiB as long as `unit`; on a phone, where it is `small`, call and event stand above
+    their strips."""
+    x, top, high = (MARGIN + CALLS + EVENTS + 36, 0, HIGH + 10) if wide else (MARGIN, 20, HIGH + 34)
+    at, low, anchor = (MARGIN + CALLS + 18, 17, "start") if wide else (MARGIN + NARROW, 13, "end")
     shapes, y = [], MARGIN
     for code, event, strips in rows:
-        shapes += [text(MARGIN, y + 17, code, "it-name"), text(MARGIN + CALLS + 18, y + 17, event, "it-value")]
-        shapes += _strips(strips, MARGIN + CALLS + EVENTS + 36, y, unit)
-        y += HIGH + 10
-    return [group("it-large", *shapes)], ROOM + 2 * MARGIN, y - 10 + MARGIN
-
-
-def _narrow(rows: list, unit) -> tuple:
-    """For a phone: call and event above their strips."""
-    shapes, y = [], MARGIN
-    for code, event, strips in rows:
-        shapes += [text(MARGIN, y + 13, code, "it-name"), text(MARGIN + NARROW, y + 13, event, "it-value", "end")]
-        shapes += _strips(strips, MARGIN, y + 20, unit)
-        y += HIGH + 34
-    return [group("it-large", *shapes)], NARROW + 2 * MARGIN, y - 14 + MARGIN
+        shapes += [text(MARGIN, y + low, code, "it-name"), text(at, y + low, event, "it-value", anchor)]
+        shapes += _strips(strips, x, y + top, unit if wide else small)
+        y += high
+    return shapes, (ROOM if wide else NARROW) + 2 * MARGIN, y - (10 if wide else 14) + MARGIN

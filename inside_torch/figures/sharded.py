@@ -4,8 +4,9 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from .boxes import laid_out
 from .checks import checked, checked_dict
-from .drawing import figure, group, path, rect, text
+from .drawing import path, rect, text
 from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 KINDS = {"AG": "all-gather", "F": "forward", "B": "backward", "RS": "reduce-scatter"}
@@ -32,8 +33,9 @@ def shard_timeline(model: nn.Module, units: dict[str, nn.Module], x: torch.Tenso
     if len(rows) > WIDEST:
         raise ValueError(f"{len(rows)} events are too many for a figure")
     said = [f"{KINDS[kind]} {name}, {sum(whole)} bytes" for kind, name, *whole in rows]
-    drawn = _wide(rows, list(units)), _narrow(rows, list(units))
-    return figure(*drawn[0], title, f"In order: {'; '.join(said)}.", ["event", "unit", *units], rows, drawn[1])
+    draw = lambda wide: (_wide if wide else _narrow)(rows, list(units))  # noqa: E731
+    desc = f"In order: {'; '.join(said)}."
+    return laid_out(title, desc, ["event", "unit", *units], rows, draw, kind="it-1 it-large")
 
 
 def _recorded(model: nn.Module, units: dict, names: dict, x: torch.Tensor) -> list:
@@ -110,7 +112,7 @@ def _wide(rows: list, names: list) -> tuple:
         shapes += [rect(x, y + BARS - high, step - 4, high, "it-element")] if high else []
         shapes.append(text(x + step / 2 - 2, y + BARS - high - 4, str(sum(whole)), "it-value", "middle"))
     shapes.append(path("M", left, y + BARS, "H", ROOM + MARGIN, kind="it-edge"))
-    return [group("it-1 it-large", *shapes)], ROOM + 2 * MARGIN, y + BARS + MARGIN
+    return shapes, ROOM + 2 * MARGIN, y + BARS + MARGIN
 
 
 def _narrow(rows: list, names: list) -> tuple:
@@ -127,4 +129,4 @@ def _narrow(rows: list, names: list) -> tuple:
         y += HIGH
     for i, said in enumerate(LEGEND):
         shapes.append(text(MARGIN + 150 * (i % 2), y + 16 + 20 * (i // 2), said, "it-value"))
-    return [group("it-1 it-large", *shapes)], NARROW + 2 * MARGIN, y + 66
+    return shapes, NARROW + 2 * MARGIN, y + 66

@@ -9,10 +9,10 @@ from itertools import pairwise
 
 import torch
 
-from .boxes import extent
+from .boxes import extent, laid_out
 from .checks import checked_dict
-from .drawing import cell, figure, group, number, path, rect, text
-from .layout import CELL, MARGIN, PHONE, READ, code_width
+from .drawing import cell, group, number, path, rect, text
+from .layout import CELL, MARGIN, READ, code_width
 
 NUMBERED = 14  # height of the numbers above a strip
 APART = 40  # between two panels that stand side by side
@@ -70,7 +70,8 @@ def stored_parts(matrices: dict[str, torch.Tensor], *, title: str) -> str:
         parts = {**named, "values": values.int().tolist()}
         table += [[label, part, list(entries)] for part, entries in parts.items()]
 
-    def stacked(columns: int) -> tuple:
+    def stacked(wide: bool) -> tuple:
+        columns = 2 if wide else 1
         sizes = [extent(panel, 12) for panel in panels]
         body, y, step = [], MARGIN, max(width for width, _ in sizes) - MARGIN + APART
         for i in range(0, len(panels), columns):
@@ -79,11 +80,8 @@ def stored_parts(matrices: dict[str, torch.Tensor], *, title: str) -> str:
             y += max(height for _, height in sizes[i : i + columns]) - MARGIN + 22
         return body, columns * step - APART + 2 * MARGIN, y - 22 + MARGIN
 
-    narrow = stacked(1)
-    if narrow[1] > PHONE:
-        raise ValueError(f"the widest strip needs {narrow[1]} px, a phone has {PHONE}")
     desc = f"A matrix of {tuple(dense.shape)} and what " + ", ".join(label for label, _ in others) + " store for it."
-    return figure(*stacked(2), title, desc, ["layout", "part", "entries"], table, narrow)
+    return laid_out(title, desc, ["layout", "part", "entries"], table, stacked, kind="")
 
 
 def _cell(x, y, value, tone: str = "", hatched: bool = False, index="") -> str:

@@ -6,8 +6,9 @@ from itertools import pairwise
 import torch
 
 from .alive import KINDS, memory_rows
+from .boxes import laid_out
 from .checks import checked, checked_dict
-from .drawing import circle, figure, group, path, rect, text
+from .drawing import circle, group, path, rect, text
 from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
@@ -35,20 +36,20 @@ def memory_timeline(
     peak = max(range(len(rows)), key=lambda i: sum(rows[i][2:]))
     said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
     desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."
-    layouts = _drawn(rows, peak, list(phases), ROOM, 300), _drawn(rows, peak, list(phases), NARROW, 320)
-    return figure(*layouts[0], title, desc, ["call", "change", *KINDS], rows, layouts[1])
+    return laid_out(title, desc, ["call", "change", *KINDS], rows, _draw, rows, peak, list(phases))
 
 
-def _drawn(rows: list, peak: int, phases: list, room: float, height: float) -> tuple:
+def _draw(rows: list, peak: int, phases: list, wide: bool) -> tuple:
     """Shapes, width and height: a column for each row, a band for each kind."""
+    room, height = (ROOM, 300) if wide else (NARROW, 320)
     legend, legend_low = _legend(room)
     most, top, edges, shapes = sum(rows[peak][2:]), legend_low + 30, [], legend
     left, low = MARGIN + 7 + code_width(str(_ticks(most)[-1]), READ), top + height
-    wide = (room + MARGIN - left) / len(phases)
+    each = (room + MARGIN - left) / len(phases)
     for i, phase in enumerate(phases):
         count = sum(row[0] == phase for row in rows)
-        edges += [left + wide * (i + j / count) for j in range(count)]
-    edges.append(left + wide * len(phases))
+        edges += [left + each * (i + j / count) for j in range(count)]
+    edges.append(left + each * len(phases))
     for i, (kind, tone) in enumerate(zip(KINDS, TONES)):
         spans = [[low - sum(row[2:end]) / most * height for end in (i + 2, i + 3)] for row in rows]
         for run in _runs(spans):
@@ -64,9 +65,9 @@ def _drawn(rows: list, peak: int, phases: list, room: float, height: float) -> t
     shapes += [path("M", left, top, "V", low, "H", edges[-1], kind="it-edge")]
     shapes += [text(left - 5, low - at / most * height + 5, str(at), "it-index", "end") for at in _ticks(most)]
     for i, phase in enumerate(phases):
-        shapes.append(text(left + wide * (i + 0.5), low + 18, phase, "it-label", "middle"))
-        shapes += [path("M", left + wide * i, low, "v", 22, kind="it-edge")] if i else []
-    return [group("it-large", *shapes)], room + 2 * MARGIN, low + 28
+        shapes.append(text(left + each * (i + 0.5), low + 18, phase, "it-label", "middle"))
+        shapes += [path("M", left + each * i, low, "v", 22, kind="it-edge")] if i else []
+    return shapes, room + 2 * MARGIN, low + 28
 
 
 def _legend(room: float) -> tuple:

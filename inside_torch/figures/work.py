@@ -7,8 +7,9 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
+from .boxes import laid_out
 from .checks import checked_dict
-from .drawing import figure, group, rect, text
+from .drawing import group, rect, text
 from .layout import MARGIN, NARROW, ROOM, code_width
 
 KINDS, COLUMNS = ("matrix products", "all else"), ("operators", "bytes moved", "FLOPs")
@@ -38,11 +39,8 @@ def step_work(phases: dict[str, Callable], *, title: str) -> str:
     if not rows or not all(sums):
         raise ValueError("the step has no FLOPs, and the figure nothing to draw")
     shares = [(row[0], [count / whole for count, whole in zip(row[1:], sums)]) for row in rows]
-    drawn = [_wide(shares), _narrow(shares)]
-    if drawn[0][1] > ROOM + 2 * MARGIN or drawn[1][1] > NARROW + 2 * MARGIN:
-        raise ValueError(f"names of phases are too long: {', '.join(phases)}")
     told = [f"{name}: {', '.join(f'{s:.0%} of the {c}' for s, c in zip(of, COLUMNS))}." for name, of in shares]
-    return figure(*drawn[0], title, " ".join(told), ["part of the step", *COLUMNS], rows, drawn[1])
+    return laid_out(title, " ".join(told), ["part of the step", *COLUMNS], rows, _draw, shares)
 
 
 class _Work(TorchDispatchMode):
@@ -89,25 +87,15 @@ def _panel(column: int, shares: list, left, top, wide) -> list:
     return shapes
 
 
-def _names(shares: list, left, top) -> list:
-    return [text(left, top + 24 + ROW * i + 13, name, "it-value") for i, (name, _) in enumerate(shares)]
-
-
-def _wide(shares: list) -> tuple:
-    """The names once, the columns beside each other."""
-    names = max(code_width(name, TEXT) for name, _ in shares) + 18
-    wide = (ROOM - names) / 3 - SHARE - 6
-    starts = [MARGIN + names + i * (wide + SHARE + 6) for i in range(3)]
-    shapes = [shape for i, x in enumerate(starts) for shape in _panel(i, shares, x, MARGIN, wide)]
-    width = ROOM + 2 * MARGIN if wide > 60 else 2 * ROOM
-    return [group("it-large", *_names(shares, MARGIN, MARGIN), *shapes)], width, 2 * MARGIN + 24 + ROW * len(shares)
-
-
-def _narrow(shares: list) -> tuple:
-    """The columns below each other, each with the names."""
-    names, high = max(code_width(name, TEXT) for name, _ in shares) + 8, 24 + ROW * len(shares) + 6
-    wide, shapes = NARROW - names - SHARE, []
+def _draw(shares: list, wide: bool) -> tuple:
+    """The columns beside each other, with the names once; on a phone below each other, each with the names."""
+    names, high = max(code_width(name, TEXT) for name, _ in shares) + (18 if wide else 8), 24 + ROW * len(shares) + 6
+    longest = (ROOM - names) / 3 - SHARE - 6 if wide else NARROW - names - SHARE
+    shapes = []
     for i in range(3):
-        top = MARGIN + i * high
-        shapes += [*_names(shares, MARGIN, top), *_panel(i, shares, MARGIN + names, top, wide)]
-    return [group("it-large", *shapes)], NARROW + 2 * MARGIN if wide > 30 else 2 * NARROW, 2 * MARGIN + 3 * high
+        left, top = (MARGIN, MARGIN + i * high) if not wide else (MARGIN + i * (longest + SHARE + 6), MARGIN)
+        for j, (name, _) in enumerate(shares if not (wide and i) else []):
+            shapes.append(text(left, top + 24 + ROW * j + 13, name, "it-value"))
+        shapes += _panel(i, shares, left + names, top, longest)
+    room, least = (ROOM, 60) if wide else (NARROW, 30)
+    return shapes, room + 2 * MARGIN if longest > least else 2 * room, 2 * MARGIN + (high - 6 if wide else 3 * high)

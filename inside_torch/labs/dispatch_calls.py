@@ -5,7 +5,9 @@ from collections import Counter
 
 import torch
 from torch.autograd.profiler import profile
-from torch.library import Library, get_kernel
+from torch.library import Library
+
+from inside_torch.figures.noted import put_before
 
 from .dispatch_kinds import within
 from .dispatch_used import operator
@@ -72,25 +74,11 @@ def goes_on(key: str, entry: str) -> bool:
 def noted(name: str, kind: str, text: str, size: str, entries: dict) -> list[str]:
     """The keys of the operator's own kernels that run in a call, in their order: a function stands in front of each.
     What other kernels than those that go on call is a call of its own, and left out."""
-    library, ran, inside = Library("aten", "IMPL"), [], []
-    schema = operator(name)._schema
-    tensors = [str(one.type) == "Tensor" for one in schema.arguments]
+    library, ran = Library("aten", "IMPL"), []
     composite = torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CompositeImplicitAutograd")
     keys = [key for key, one in entries.items() if not one[3] and not (key == "Meta" and composite)]
-    kernels = {key: get_kernel(f"aten::{name}", key) for key in keys}
-    for key, kernel in kernels.items():
-
-        def instead(keyset, *args, key=key, kernel=kernel, **options):
-            ran.extend([] if inside else [key])
-            ends = not goes_on(key, entries[key][0])
-            inside.extend([key] * ends)
-            args = [torch.tensor(a) if t and isinstance(a, int | float) else a for a, t in zip(args, tensors)]
-            try:
-                return kernel.call_boxed(keyset, *args, **options)
-            finally:
-                del inside[len(inside) - ends :]
-
-        library.impl(name, instead, key, with_keyset=True)
+    ends = lambda key: not goes_on(key, entries[key][0])  # noqa: E731
+    put_before(library, {name: keys}, lambda _, key: ran.append(key), ends)
     try:
         within(kind, lambda made: (ran.clear(), eval(f"f({text})", made | {"f": operator(name)})), size)
     except Exception:  # a call that torch refuses, with whatever error: the kernels that ran before it count

@@ -7,8 +7,10 @@ import posixpath
 import re
 from collections.abc import Sequence
 
+from inside_torch.approved import FAILS
 from inside_torch.book import Page
-from inside_torch.others import FAILS, KINDS, NOISE, PAGE, Difference, Others, Reason, label
+from inside_torch.fences import fenced
+from inside_torch.others import KINDS, NOISE, PAGE, Difference, Others, Reason, label
 from inside_torch.render.quiz import prose
 
 MARKER = "<!-- changes -->"
@@ -20,22 +22,16 @@ UNCHECKED = "nobody but the author checked that this link says so"
 JSON = PAGE.replace(".md", ".json")
 
 
-def cut(lines: Sequence[str]) -> list[str]:
+def cut(lines: Sequence[str]) -> str:
     """The first lines of a difference, and how many there are besides."""
     more = len(lines) - SEEN
     short = [line if len(line) <= LONG else line[:LONG] + " …" for line in (lines[:SEEN] if more > 1 else lines)]
-    return [*short, f"⋯ {more} more lines, all in what-changed.json"] if more > 1 else short
+    return "\n".join([*short, f"⋯ {more} more lines, all in what-changed.json"] if more > 1 else short)
 
 
 def literal(text: str) -> str:
     """A text as HTML in which Markdown finds nothing to do."""
     return re.sub(r"[\\`*_\[\]]", lambda found: f"&#{ord(found[0])};", html.escape(text))
-
-
-def fenced(lines: Sequence[str]) -> str:
-    """Lines as a fence of text, longer than any row of backticks in them."""
-    ticks = "`" * max([3, *(1 + len(row) for row in re.findall(r"`+", "\n".join(lines)))])
-    return "\n".join([f"{ticks}text", *lines, ticks])
 
 
 def joined(names: Sequence[str]) -> str:
@@ -68,7 +64,7 @@ def folded_html(others: Others, src: str, key: str) -> str:
         reasons = [reason for reason in others.why(same[0]) if reason.kind != NOISE]
         said = "".join(f"<p>{prose(reason.says)} ({source_html(reason)})</p>" for reason in reasons)
         opening = summary(same[0], [label(one.torch) for one in same])
-        lines = html.escape("\n".join(cut(same[0].diff)))
+        lines = html.escape(cut(same[0].diff))
         found.append(
             f'<details class="it-other" data-search-exclude><summary>{opening}</summary>{said}'
             f'<pre tabindex="0"><samp>{lines}</samp></pre></details>'
@@ -112,7 +108,7 @@ def item(reason: Reason, found: Sequence[Difference], others: Others, known: str
         return f"- {reason.says} {len(found)} block{'s' * (len(found) > 1)}: {links}."
     head = f"**{reason.says}** ([source]({reason.source}), not checked by the build)"
     same = f"As on {known}. " if known else ""
-    return f"{head}\n\n{same}In {links}.\n" + ("" if known else f"\n{fenced(cut(found[0].diff))}\n")
+    return f"{head}\n\n{same}In {links}.\n" + ("" if known else f"\n{fenced(cut(found[0].diff), 'text')}\n")
 
 
 def section(others: Others, name: str, above: Sequence[str] = ()) -> str:
@@ -139,7 +135,7 @@ def report(others: Others, name: str) -> str:
     """The record of one torch, what has no sentence yet first, each with its difference."""
     without = [one for one in others.differences if one.torch == name and not others.why(one)]
     parts = [
-        f"- {others.pages[one.src].name}:{one.line} {one.key} `{one.source}`\n\n{fenced(one.diff)}"
+        f"- {others.pages[one.src].name}:{one.line} {one.key} `{one.source}`\n\n" + fenced("\n".join(one.diff), "text")
         for one in sorted(without, key=lambda one: (one.src, one.line))
     ]
     head = f"# The book on {label(name)}\n\n{len(without)} differences have no sentence yet.\n"

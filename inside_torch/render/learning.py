@@ -4,8 +4,6 @@ read before it, told and drawn from the pages' own links."""
 import re
 from collections.abc import Sequence
 
-import networkx
-
 from inside_torch.book import Page
 from inside_torch.build import Build
 from inside_torch.figures.drawing import arrow_head, figure, group, path, rect, text
@@ -41,9 +39,7 @@ def done_values(pages: Sequence[Page], build: Build) -> dict[str, str]:
 
 def drawn(aims: Sequence[str], pages: Sequence[Page]) -> str:
     """The chapters that lead to some others, and these, as an SVG; an arrow leads to what needs its start."""
-    needed = before(chapters(pages))
-    there = way(aims, pages)
-    graph = networkx.transitive_reduction(needed.subgraph([page.src for page in there]))
+    graph, there = before(pages), way(aims, pages)
     edges = [(i, j) for j, b in enumerate(there) for i, a in enumerate(there) if graph.has_edge(a.src, b.src)]
     rows = [[page.title, ", ".join(there[i].title for i, j in edges if there[j] is page)] for page in there]
     title = f"{len(there)} chapters lead to {', '.join(page.title for page in there if page.src in aims)}"

@@ -29,25 +29,24 @@ def objective(page: Page) -> str:
     return found[0] if found else ""
 
 
-def before(pages: Sequence[Page]) -> networkx.DiGraph:
-    """The chapters, in the order given, by `src`: an edge leads to the one that links the other often, and comes
-    later. Links to PyTorch's source and what follows them do not count."""
+def before(pages: Sequence[Page], root: Path = ROOT) -> networkx.DiGraph:
+    """The chapters, in the order of the book, by `src`: an edge leads to the one that links the other often, and comes
+    later, if no way over others does. Links to PyTorch's source and what follows them do not count."""
     graph = networkx.DiGraph()
-    for page in pages:
+    for page in chapters(pages, root):
         text = page.prose.partition("\n## In the source")[0]
         linked = Counter(re.findall(r"\]\(([\w-]+\.md)", text))
         earlier = [src for src in graph if linked[src] >= OFTEN]
         graph.add_node(page.src)
         graph.add_edges_from((src, page.src) for src in earlier)
-    return graph
+    return networkx.transitive_reduction(graph)
 
 
 def way(aims: Sequence[str], pages: Sequence[Page], root: Path = ROOT) -> list[Page]:
     """The chapters with these `src`, and all that have to be read before them, in the order of the book."""
-    order = chapters(pages, root)
-    graph = before(order)
+    graph = before(pages, root)
     there = set(aims).union(*(networkx.ancestors(graph, src) for src in aims))
-    return [page for page in order if page.src in there]
+    return [page for page in chapters(pages, root) if page.src in there]
 
 
 def exercises_of(page: Page, pages: Sequence[Page], root: Path = ROOT) -> list[Page]:
@@ -67,15 +66,13 @@ def name_of(item: Quiz | Page) -> str:
     return digest(*(("exercise", item.src) if isinstance(item, Page) else (item.question, item.program)))[:12]
 
 
-def listed(page: Page, pages: Sequence[Page], folder: str, root: Path) -> str:
+def listed(page: Page, pages: Sequence[Page], graph: networkx.DiGraph, folder: str, root: Path) -> str:
     """A chapter as Markdown for a page in `folder`: how long it takes, what comes before, and what to be able to do."""
 
     def link(one: Page) -> str:
         return f"[{one.title}]({posixpath.relpath(one.src, folder or '.')})"
 
-    order = chapters(pages, root)
-    graph = networkx.transitive_reduction(before(order))
-    first = [link(one) for one in order if one.src in graph.predecessors(page.src)]
+    first = [link(one) for one in chapters(pages, root) if graph.has_edge(one.src, page.src)]
     lines = [f"**{link(page)}** takes <!-- minutes {page.src} -->. {moved(objective(page), page, folder)}"]
     lines[0] += f" Read {' and '.join(first)} before." * bool(first)
     lines.append("")
@@ -89,11 +86,11 @@ def expanded(page: Page, pages: Sequence[Page], root: Path = ROOT) -> str:
     if CHAPTERS not in page.text and not ORDER.search(page.text):
         return page.text
     folder, known = posixpath.dirname(page.src), {one.src: one for one in chapters(pages, root)}
-    parts = []
+    parts, graph = [], before(pages, root)
     for group, entries in GROUP.findall((root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]):
         if here := [known[src] for src in re.findall(r"[\w/-]+\.md", entries) if src in known]:
             times = f"<!-- minutes {' '.join(one.src for one in here)} -->"
-            parts += [f"### {group}", f"Together {times}.", *(listed(one, pages, folder, root) for one in here)]
+            parts += [f"### {group}", f"Together {times}.", *(listed(one, pages, graph, folder, root) for one in here)]
 
     def ordered(found: re.Match[str]) -> str:
         there = way(found[1].split(), pages, root)

@@ -70,12 +70,8 @@ def shown_by(name: str, texts: dict[str, str]) -> tuple[tuple[str, str], ...]:
 
 
 def programs(root: Path = ROOT) -> list[str]:
-    """The names of all examples below examples/, those beside the reader's own torch last. What makes up that torch is
-    no program: it never imports torch."""
-    folder = root / "examples"
-    beside = [path for path in sorted(folder.glob("toytorch/*.py")) if "\nimport torch\n" in path.read_text("utf-8")]
-    files = [*sorted(folder.glob("*.py")), *beside]
-    return [path.relative_to(folder).as_posix() for path in files]
+    """The names of all examples. What makes up the reader's own torch, in a folder of its own, is no program."""
+    return sorted(path.name for path in (root / "examples").glob("*.py"))
 
 
 def examples(texts: dict[str, str], root: Path = ROOT) -> list[Example]:

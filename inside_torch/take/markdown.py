@@ -1,7 +1,8 @@
 """A page as Markdown with its outputs, for programs that read."""
 
+from inside_torch.fences import fenced
 from inside_torch.take.notebook import asked, mistakes
-from inside_torch.take.parts import Part, fenced
+from inside_torch.take.parts import Part
 
 
 def shown(part: Part) -> list[str]:

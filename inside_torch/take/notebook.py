@@ -6,9 +6,10 @@ import re
 from nbformat.v4 import new_code_cell, new_markdown_cell, new_notebook, new_output
 
 from inside_torch.edition import Edition
+from inside_torch.fences import fenced
 from inside_torch.quiz import Quiz
 from inside_torch.run.needs import needs
-from inside_torch.take.parts import Part, fenced
+from inside_torch.take.parts import Part
 from inside_torch.take.prose import folded
 
 PICTURE = re.compile(r"^!\[.*\]\(data:image/svg\+xml;base64,[\w+/=]+\)\n+", re.M)

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from inside_torch.book import FRONT_MATTER, Page
 from inside_torch.build import Build
-from inside_torch.fences import Fence
+from inside_torch.fences import Fence, fenced
 from inside_torch.quiz import Quiz
 from inside_torch.render import notebook, ten_lines
 from inside_torch.take.prose import PROGRAM, TEXT, plain
@@ -23,12 +23,6 @@ class Part:
     program: bool = False
     output: str = ""
     quiz: Quiz | None = None
-
-
-def fenced(text: str, info: str = "") -> str:
-    """A Markdown fence around any text: longer than any row of backticks in it."""
-    ticks = "`" * max(3, 1 + max(map(len, re.findall(r"`+", text)), default=0))
-    return f"{ticks}{info}\n{text.rstrip()}\n{ticks}"
 
 
 def marked(page: Page) -> str:

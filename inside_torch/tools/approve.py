@@ -20,7 +20,7 @@ FOLDER = ROOT / "tests" / "approved"
 
 def shown_by(build: Build) -> dict[str, list[Shown]]:
     """What each page of a book shows, by `src`; nothing of a page without programs."""
-    pages = {page.src: shown(page, build) for page in build.book.pages}
+    pages = {page.src: list(shown(page, build)) for page in build.book.pages}
     return {src: found for src, found in pages.items() if found}
 
 

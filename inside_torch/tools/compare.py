@@ -9,32 +9,21 @@ import json
 import platform
 import sys
 import tempfile
-from collections import Counter
-from collections.abc import Iterator
-from dataclasses import replace
+from collections import Counter, defaultdict
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import NamedTuple
 
-from inside_torch.approved import CITATIONS, Shown, as_shown, as_text, before, drawn
+from inside_torch.approved import CITATIONS, Shown, as_shown, as_text, shown
 from inside_torch.book import Page
 from inside_torch.build import Build
 from inside_torch.edition import ROOT, Edition
 from inside_torch.fences import folded
 from inside_torch.history import book_commit
-from inside_torch.others import FAILS, META, Others, keys, seal
-from inside_torch.render import changes, notebook, ten_lines
-from inside_torch.run.blocks import Result
-from inside_torch.run.normal import normalised
+from inside_torch.others import META, Difference, Others, keys, seal
+from inside_torch.render import changes
 from inside_torch.tools.citations import changes as citation_changes
-from inside_torch.tools.citations import rows
-
-
-def told(result: Result) -> str:
-    """What a program printed, and if it failed, why, as a last line."""
-    *_, last = result.stderr.strip().split("\n")
-    said = f"its subprocess ends with {last}" if "Traceback" in result.failure else result.failure
-    why = f"{FAILS}{normalised(said)}" if result.failed else ""
-    return "\n".join(filter(None, [normalised(result.output).strip("\n"), why]))
+from inside_torch.tools.citations import places, rows
 
 
 def visible_line(program: str) -> str:
@@ -42,35 +31,12 @@ def visible_line(program: str) -> str:
     return next((line.strip() for line in program.split("\n")[folded(program) :] if line.strip()), "")
 
 
-def shows(page: Page, build: Build) -> Iterator[Shown]:
-    """What a page shows, in the order of `others.keys`, with what failed."""
-    whole = build.blocks.result(build.whole(page)) if build.whole(page) else None
-    if page.kind == "notebook":
-        cells, printed = notebook.cells(page.text), [one.strip("\n") for one in notebook.outputs(whole.output)]
-        printed[-1:] = [told(Result(printed[-1], whole.failure))] if printed else []
-        yield from (Shown(visible_line(cell), said) for cell, said in zip(cells, printed + [""] * len(cells)))
-    for fence, result in ((fence, build.result(fence)) for fence in page.running):
-        if fence.info == "figure" and result.output.startswith("<svg"):  # one that only warned can be described, too
-            figure = drawn(result.output)
-            yield Shown(figure.source, told(replace(result, output=figure.output)))
-        else:
-            yield Shown(visible_line(fence.program), told(result))
-    if whole and ten_lines.HERO in page.text:
-        yield Shown(ten_lines.TITLE, told(whole) if whole.failed else ten_lines.plain(whole.output))
-
-
-def differing(page: Page, build: Build, approved: Path) -> list[Shown]:
-    """What of a page differs from what is approved, under the names of its blocks. Raises ValueError for a page that
-    is not approved as it is."""
-    names, old, new = keys(page), before(page, approved), list(shows(page, build))
-    if not len(names) == len(old) == len(new):
-        raise ValueError(f"{page.name} is not approved as it is: make approve")
-    rows = dict(zip(names, zip(old, new)))  # a block that stands twice on a page differs once
-    return [
-        Shown(f"{name} {now.source}", now.output.strip("\n"))
-        for name, (was, now) in rows.items()
-        if was.output.strip("\n") != now.output.strip("\n")
-    ]
+def differing(page: Page, build: Build, others: Others) -> list[Difference]:
+    """What of a page differs from what is approved. Raises ValueError for a page that is not approved as it is."""
+    torch, known = name_of(build.edition), others.current(page.src)
+    now = dict(zip(keys(page), shown(page, build, visible_line), strict=True))  # a block that stands twice differs once
+    found = [Difference(torch, page.src, key, one.source, *known[key], one.output) for key, one in now.items()]
+    return [one for one in found if one.was != one.now]
 
 
 def name_of(edition: Edition) -> str:
@@ -91,14 +57,30 @@ def write(folder: Path, records: dict[str, list[Shown]], meta: dict) -> None:
     (folder / META).write_text(json.dumps(meta | {"seal": seal(folder)}, indent=1) + "\n", encoding="utf-8")
 
 
+class Found(NamedTuple):
+    """What another edition changes: the blocks that differ, and by reference what became of approved citations."""
+
+    build: Build
+    differences: list[Difference]
+    citations: dict[str, str]
+
+
+def run(edition: Edition, root: Path) -> Found:
+    """Run the book of `root` with another edition. Raises as `differing` does."""
+    build = Build(edition, root)
+    build.check_sources()
+    differences = [one for page in build.book.pages for one in differing(page, build, build.others)]
+    was = json.loads((build.others.folder / CITATIONS).read_text("utf-8"))["citations"]
+    return Found(build, differences, citation_changes(was, rows(build)))
+
+
 def record(edition: Edition, root: Path) -> str:
     """Run the book of `root` with another edition, and keep what differs; returns the record's name."""
-    build, approved = Build(edition, root), root / "tests" / "approved"
-    build.check_sources()
-    records = {page.src: differing(page, build, approved) for page in build.book.pages}
-    was, now = json.loads((approved / CITATIONS).read_text("utf-8"))["citations"], rows(build)
-    moved = citation_changes(was, now)
-    kinds = Counter(said.split()[0] for said in moved.values())
+    build, differences, cited = run(edition, root)
+    records: dict[str, list[Shown]] = defaultdict(list)
+    for one in differences:
+        records[one.src].append(Shown(f"{one.key} {one.source}", one.now))
+    kinds, cites = Counter(said.split()[0] for said in cited.values()), len({one for _, one in places(build.book)})
     meta = {
         "torch": edition.version,
         "commit": edition.commit,
@@ -107,10 +89,10 @@ def record(edition: Edition, root: Path) -> str:
         "recorded": f"{datetime.now(UTC):%Y-%m-%d}",
         "book": (book_commit() or ("",))[0][:10],
         "blocks": sum(len(set(keys(page))) for page in build.book.pages),
-        "citations": {"all": len(was), "moved": kinds["moved"], "changed": kinds["changed"]},
-        "gone": sorted(one for one, said in moved.items() if said.startswith("vanished")),
+        "citations": {"all": cites, "moved": kinds["moved"], "changed": kinds["changed"]},
+        "gone": sorted(one for one, said in cited.items() if said.startswith("vanished")),
     }
-    write(approved / f"torch-{name_of(edition)}", records, meta)
+    write(build.others.folder / f"torch-{name_of(edition)}", records, meta)
     return name_of(edition)
 
 

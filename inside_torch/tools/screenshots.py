@@ -6,7 +6,7 @@ from pathlib import Path
 
 from playwright.sync_api import sync_playwright
 
-from inside_torch import edition
+from inside_torch.edition import ROOT, Edition
 from inside_torch.tools import browser
 
 WIDTHS, THEMES = (360, 1280), ("light", "dark")
@@ -25,11 +25,11 @@ def take(page, url: str, stem: str, folder: Path) -> None:
 
 def main() -> None:
     """Empty the folder and fill it anew."""
-    folder = edition.CACHE / "screenshots"
+    folder = Edition().cache / "screenshots"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    pages = sorted((edition.ROOT / "site").glob("*.html"))
-    with sync_playwright() as playwright, browser.served(edition.ROOT / "site") as address:
+    pages = sorted((ROOT / "site").glob("*.html"))
+    with sync_playwright() as playwright, browser.served(ROOT / "site") as address:
         launched = playwright.chromium.launch(executable_path=browser.chromium(), args=browser.FLAGS)
         for width, theme in product(WIDTHS, THEMES):
             context = launched.new_context(viewport={"width": width, "height": 900}, color_scheme=theme)

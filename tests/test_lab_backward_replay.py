@@ -12,6 +12,7 @@ from collections import Counter
 import pytest
 from conftest import BOOK, build
 from test_browser import AXE, AXE_PATH, opened
+from test_labs import unfold
 
 from inside_torch.labs import backward_replay
 from inside_torch.labs.backward_programs import LEAF, Scenario
@@ -54,7 +55,7 @@ def wrong_in(run: dict, printed: str) -> list[str]:
     told = [line.removesuffix(" ") for line in printed.splitlines()]
     begins = len(told) and told[0] == "f runs"
     expected = ["f runs"] * begins
-    grads = {leaf: None for _, _, _, leaf, *_ in run["nodes"] if leaf}
+    grads = dict(run["grads"])
     for step in run["steps"]:
         name, number, _, leaf, *_ = run["nodes"][step["node"]]
         number = "largest" if number is None else number
@@ -101,7 +102,9 @@ def test_a_fresh_run_of_each_program_prints_what_was_recorded(recording):
         assert wrong_inside(run) == [], name
     assert [node[0] for node in runs["checkpoint"]["nodes"] if node[6]] == ["ExpBackward0", "SinBackward0"]
     assert not any(node[6] for name, run in runs.items() if name != "checkpoint" for node in run["nodes"])
-    assert len(runs) == 14 and len(recording["scenarios"]) == 7
+    assert len(runs) == 15 and len(recording["scenarios"]) == 8
+    (before,) = runs["again"]["grads"].values()
+    assert runs["again"]["steps"][-1]["grad"] == [before, "(2,): 5, 7"] and before == "(2,): 2, 4"
 
 
 def test_a_doctored_recording_is_found(recording):
@@ -193,6 +196,7 @@ def test_a_reader_plays_it(chromium, address, recording, width):
         page.keyboard.press("ArrowRight")
     assert "Backward is done: 11 nodes ran." in said(page) and cut(page) == []
     page.keyboard.press("Home")
+    unfold(page)
     lab.get_by_label("only inputs=[2.weight]").focus()
     page.keyboard.press("Space")
     assert "5 nodes will run, and 6 do not" in said(page)

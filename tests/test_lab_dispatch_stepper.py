@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 from test_browser import AXE, AXE_PATH, opened
+from test_labs import unfold
 
 from inside_torch.edition import Edition
 
@@ -134,13 +135,14 @@ def test_a_reader_plays(lab):
         "inference 1",
     ]
     lab.get_by_role("button", name="autocast").click()
-    assert "3 kernels of addmm itself" in told(lab)
+    assert "3 kernels of addmm itself" in told(lab) and told(lab).endswith("has their kernels, too, for addmm.")
     lab.get_by_role("button", name="next").click()
     assert told(lab).startswith("At AutocastCPU the kernel runs, registered at aten/src/ATen/autocast_mode.cpp:")
     assert "calls addmm again. In all it calls to.dtype \N{MULTIPLICATION SIGN}3, addmm." in told(lab)
     lab.get_by_role("slider", name="step").focus()
     lab.keyboard.press("ArrowRight")
     assert told(lab).startswith("At AutogradCPU the autograd kernel runs")
+    unfold(lab)
     lab.get_by_role("textbox", name="operator").or_(lab.get_by_role("combobox", name="operator")).focus()
     lab.keyboard.press("ControlOrMeta+a")
     lab.keyboard.type("gelX")

@@ -15,6 +15,7 @@ import pytest
 import torch
 from conftest import ROOT
 from test_browser import AXE, AXE_PATH, opened
+from test_labs import unfold
 
 from inside_torch.labs import version_programs, version_stepper
 from inside_torch.labs.version_programs import PROGRAMS, combinations
@@ -156,6 +157,19 @@ def test_every_combination_pasted_prints_what_the_lab_shows(chromium, address, r
     assert said == []
 
 
+def test_initialization_counts_and_a_fused_kernel_does_not(recorded):
+    assert torch.empty(2)._version == 0 and torch.nn.init.uniform_(torch.empty(2))._version == 1
+    assert torch.nn.Linear(2, 2).weight._version == 1
+    counts = lambda name: torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "ADInplaceOrView")  # noqa: E731
+    w = torch.ones(2, requires_grad=True)
+    w.grad = torch.ones(2)
+    with torch.profiler.profile() as seen:
+        torch.optim.SGD([w], lr=0.1, fused=True).step()
+    names = {one.key.removeprefix("aten::") for one in seen.key_averages() if one.key.startswith("aten::")}
+    assert "_fused_sgd_" in names and [name for name in names if name.endswith("_") and counts(name)] == []
+    assert w._version == 0 and w.tolist() != [1, 1] and counts("sub_.Tensor")
+
+
 def test_a_pasted_program_runs_by_itself(chromium, address, tmp_path):
     page, _ = visit(chromium, address, f"?lab={NAME}&program=optimizer&on=11110101&at=6")
     file = tmp_path / "pasted.py"
@@ -187,9 +201,15 @@ def test_a_reader_steps_switches_links_and_returns(chromium, address, width, sch
     granted = ["clipboard-read", "clipboard-write"]
     page, said = visit(chromium, address, width=width, color_scheme=scheme, permissions=granted)
     lab = page.locator(NAME)
-    assert told(page).startswith("MmBackward0 saved h at version 0 and second.weight at version 1. Next is line 5")
-    assert lab.locator("select").evaluate("one => one === document.activeElement"), "the first control has the focus"
+    assert told(page).startswith(
+        "MmBackward0 saved h at version 0 and second.weight at version 1. A weight of nn.Linear be"
+    )
+    assert lab.locator(".it-lab-box :is(select, button)").first.evaluate("one => one === document.activeElement"), (
+        "the first control has the focus"
+    )
     lab.get_by_role("button", name="next").click()
+    assert lab.locator(".it-lab-stage").get_by_text("5: h.mul_(2)").count() == (width == 360)
+    unfold(page)
     assert "Line 5 wrote to h: version 1." in told(page) and told(page).endswith("will it run?")
     assert lab.locator("[aria-current=step]").inner_text().strip() == "h.mul_(2)"
     lab.get_by_role("button", name="next").press("Enter")

@@ -58,8 +58,7 @@ for (const lab of document.querySelectorAll(".it-lab")) {
   const button = lab.querySelector(".it-lab-open button")
   button.onclick = async () => {
     button.disabled = true
-    const recording = "recorded" in lab.dataset ? [`${lab.id}.data.js`] : []
-    for (const file of ["lab.css", "lab.js", ...recording, `${lab.id}.js`]) await loaded(file)
+    for (const file of lab.dataset.files.split(" ")) await loaded(file)
   }
   if (new URLSearchParams(location.search).get("lab") === lab.id) button.click()
 }

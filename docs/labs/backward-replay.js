@@ -1,20 +1,23 @@
 /* The lab of docs/backward.md: runs of backward that inside_torch/labs/backward_replay.py recorded, step by step. */
 
 (() => {
-const { Lab, element, rectangle, said, shape, toned } = Labs
+const { LETTER, Lab, element, rectangle, said, shape, toned } = Labs
 const ROOM = 560 // px from which a row has a second column
-const CODE = 7.83 // px of a character
+const brief = (text) => text.replace(/(: [^,]+, [^,]+), .*/, "$1, …") // the first two values
 
 class Replay extends Lab {
   static title = "Backward, step by step"
+  static more = "another graph"
   static start = { graph: "ten", swap: "false", inputs: "false", step: "0" }
 
   controls() {
+    return [this.steps("step", () => this.run.steps.length)]
+  }
+
+  settings() {
     this.ticks = { swap: this.tick("", "swap"), inputs: this.tick("", "inputs") }
     this.addEventListener("drawn", () => this.retick())
-    const options = this.recording.scenarios
-    const steps = this.steps("step", () => this.run.steps.length)
-    return [this.choice("graph of", "graph", options), ...Object.values(this.ticks), steps]
+    return [this.choice("graph of", "graph", this.recording.scenarios), ...Object.values(this.ticks)]
   }
 
   /* What can be switched has a word on what it switches. */
@@ -31,7 +34,8 @@ class Replay extends Lab {
   foot() {
     const foot = super.foot()
     const how = "The order, the gradients, what is freed and .grad were seen by hooks while torch ran. The ready " +
-      "queue and the counts are computed by the engine's rule; the order that follows was checked against the hooks."
+      "queue and the counts are computed by the engine's rule; the order that follows was checked against the hooks. " +
+      "Of two that are ready with the same number, the rule does not say which is first: no program here has such two."
     foot.prepend(element("p", { className: "it-lab-how", textContent: how }))
     return foot
   }
@@ -82,8 +86,7 @@ class Replay extends Lab {
     return leaf ? `the AccumulateGrad of ${leaf}` : name + (alike ? ` (sequence number ${number})` : "")
   }
 
-  drawn(shown) {
-    const width = Math.max(shown, 240)
+  drawn(width) {
     const { nodes, steps, call } = this.run
     const wide = width >= ROOM
     const place = this.run[wide ? "wide" : "narrow"]
@@ -103,23 +106,23 @@ class Replay extends Lab {
       toned(carried.has(edge) ? 1 : 3, shape("path", { class: "it-line", d }), head(x, y)))
     const graph = nodes.map((_, i) => this.node(i, place.nodes[i], left - 6, width - 6, found[i], ready.includes(i)))
     inside.push(shape("g", { transform: "translate(6)" }, ways, graph))
-    const calls = call.length * CODE < width - 8 ? [call] : call.split(/(?<=backward\()/)
+    const calls = call.length * LETTER < width - 8 ? [call] : call.split(/(?<=backward\()/)
     inside.push(...calls.map((text, k) => said(k ? 26 : 10, place.height + 27 + 17 * k, text)))
     shapes.push(shape("g", { transform: `translate(0 ${top})` }, ...inside))
     const height = top + place.height + 20 + 17 * calls.length
-    return { shapes: [shape("g", { class: "it-large" }, ...shapes)], height }
+    return { shapes, height }
   }
 
-  /* The ready queue as pills, and how many rows of them there are. */
+  /* The ready queue, and how many rows of them there are. */
   queue(ready, width) {
     let x = 4, row = 0
     const shapes = ready.flatMap((i, place) => {
       const [name, number, , leaf] = this.run.nodes[i]
       const text = `${name} ${leaf || number}`
-      const wide = text.length * CODE + 20
+      const wide = text.length * LETTER + 20
       if (x > 4 && x + wide > width - 4) [x, row] = [4, row + 1]
       const y = 24 + 28 * row
-      const made = [toned(2, rectangle(x, y, wide, 22, "it-element", 11)), said(x + 10, y + 16, text)]
+      const made = [toned(2, rectangle(x, y, wide, 22, "it-fill")), said(x + 10, y + 16, text)]
       x += wide + 10
       return made
     })
@@ -131,26 +134,26 @@ class Replay extends Lab {
     const [name, number, , leaf, saved, needed, again] = this.run.nodes[i]
     const runs = this.run.steps.findIndex((step) => step.node === i) + 1
     const edges = this.run.edges.filter((one) => one[1] === i).length
-    const mark = rectangle(x - w / 2, y - 10, w, 20, ran || ready || !needed ? "it-element" : "it-pill", 6)
+    const mark = rectangle(x - w / 2, y - 10, w, 20, ran || ready || !needed ? "it-element" : "it-tab")
     const tone = ran ? 1 : ready ? 2 : 3
     const shapes = [toned(tone, mark, said(x, y + 5, runs || "–", "it-step", "middle"))]
-    if (ran && ran === this.at) shapes.push(toned(1, rectangle(x - w / 2 - 3, y - 13, w + 6, 26, "it-line", 8)))
+    if (ran && ran === this.at) shapes.push(toned(1, rectangle(x - w / 2 - 3, y - 13, w + 6, 26, "it-line")))
     const state = !needed ? "does not run" : ran ? "ran" : ready ? "ready" : `waits: ${arrived} of ${edges}`
-    const held = Object.values(sums).join("; ")
+    const held = Object.values(sums).map(brief).join("; ")
     const kept = saved.length ? `${ran ? "freed" : again ? "recomputes" : "saves"} ${saved.join(", ")}` : ""
-    const keeps = leaf ? `.grad ${grad ?? "None"}` : kept
+    const keeps = leaf ? `.grad ${brief(grad ?? this.run.grads[leaf])}` : kept
     shapes.push(said(left, y - 2, leaf ? `${name} ${leaf}` : name))
     if (width >= ROOM - 6) {
       shapes.push(said(left, y + 15, `${leaf ? "largest number" : `sequence number ${number}`}, ${state}`, "it-note"))
       shapes.push(said(350, y - 2, held && `holds ${held}`), said(350, y + 15, keeps, grad ? "it-value" : "it-note"))
       return shapes
     }
-    const room = (width - 2 - left) / CODE
+    const room = (width - 2 - left) / LETTER
     const texts = held ? [`${state.replace("waits: ", "")}, ${held}`, held] :
       grad ? [keeps] : [keeps ? `${state}, ${keeps}` : state, `${state}, ${saved.length} ${ran ? "freed" : "saved"}`]
     texts.push(...texts.map((text) => text.replace(/, [-.\d]+(, …)?$/, ", …"))) // the first value alone
-    const text = texts.find((one) => one.length <= room) ?? texts.at(-1)
-    shapes.push(said(left, y + 15, text, held || grad ? "it-value" : "it-note"))
+    const text = texts.find((one) => one.length <= room) ?? texts.at(-1), kind = held || grad ? "it-value" : "it-note"
+    shapes.push(said(left, y + 15, text, kind, "start", width - 2 - left))
     return shapes
   }
 
@@ -166,18 +169,21 @@ class Replay extends Lab {
     }
     const step = steps[this.at - 1]
     const { node, sent, grad, printed } = step
-    const values = sent.map(([, value]) => value), plain = !values.some((value) => value.startsWith("("))
+    const values = sent.map(([, value]) => value), whole = !values.some((value) => value.endsWith("…"))
     const upper = (text) => text[0].toUpperCase() + text.slice(1)
-    const did = grad ? `wrote ${nodes[node][3]}.grad, which was ${grad[0]} and is ${grad[1]}` :
-      `sent ${plain ? values.join(" and ") : sent.length === 1 ? "a gradient" : `${sent.length} gradients`}` +
+    const sum = grad && grad[0] !== "None" ? ", the sum of that and of what came" : ""
+    const slice = nodes[node][0] === "CopySlices" ? ": the write was to a view, and its part alone changed" : ""
+    const did = grad ? `wrote ${nodes[node][3]}.grad, which was ${grad[0]} and is ${grad[1]}${sum}` :
+      `sent ${whole ? values.join(" and ") : sent.length === 1 ? "a gradient" : `${sent.length} gradients`}${slice}` +
       (nodes[node][4].length ? `, and what ${nodes[node][6] ? "was recomputed" : "it saved"} is freed` : "")
     const again = printed ? " While it ran, forward ran again: f printed its line a second time." : ""
     const short = [...new Set(sent.map(([edge]) => this.run.edges[edge][1]))].filter((to) => !ready.includes(to))
     const waits = short.map((to) => ` ${upper(this.named(to))} has ${found[to].arrived} of ` +
       `${this.run.edges.filter((one) => one[1] === to).length} gradients and waits.`).join("")
+    const why = ready.length && nodes[ready[0]][3] ? ": no number is larger than that of an AccumulateGrad." : "."
+    const largest = `which has the largest sequence number of the ${ready.length} that are ready${why}`
     const next = !ready.length ? ` Backward is done: ${steps.length} nodes ran${leaves.replace("do not", "did not")}.` :
-      ` Next is ${this.named(ready[0])}, ` + (ready.length > 1 ?
-        `which has the largest sequence number of the ${ready.length} that are ready.` : "the only one that is ready.")
+      ` Next is ${this.named(ready[0])}, ${ready.length > 1 ? largest : "the only one that is ready."}`
     return `${upper(this.named(node))} ran and ${did}${did.endsWith("…") ? "" : "."}${again}${waits}${next}`
   }
 

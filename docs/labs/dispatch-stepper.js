@@ -1,8 +1,7 @@
 /* Steps through the keys of one call. The tables, the key sets and what real calls came to were recorded from torch
 (inside_torch/labs/dispatch_stepper.py); the walk is computed here, by the dispatcher's rules. */
 
-(({ Lab, arrow, element, pill, rectangle, recordings, said, shape, toned }) => {
-const LETTER = 7.9 // px, of the monospaced text
+(({ LETTER, Lab, arrow, element, pill, rectangle, recordings, row, said, toned }) => {
 const FRONT = "FuncTorchDynamicLayerFrontMode"
 const AGAIN = { [FRONT]: "backend fallback", PythonTLSSnapshot: "backend fallback", // the kinds of their entries
   AutocastCPU: "kernel", ADInplaceOrView: "kernel", BackendSelect: "kernel" }
@@ -14,6 +13,7 @@ const { keys, kinds, files, entries, texts, ops, code } = recordings["dispatch-s
 const all = Object.keys(kinds)
 const listed = (names) => names.join(", ").replace(/, ([^,]*)$/, " and $1")
 const named = (typed) => typed.trim().replace(/^aten::/, "").replace(/\.default$/, "")
+const runs = ({ happens }) => happens === "runs"
 const isStop = ({ happens }) => ["runs", "falls through", "no kernel"].includes(happens)
 const goesOn = (key, kind) => kind === "autograd kernel" || AGAIN[key] === kind
 
@@ -48,7 +48,7 @@ const walk = (op, kind, real = true) => {
     }
   }
   enter(sets[0])
-  const ran = rows.filter((row) => row.happens === "runs")
+  const ran = rows.filter(runs)
   if (!real || !kernels || (ran.length === kernels.length && (!error || ended === "no kernel"))) return rows
   const last = ran[kernels.length - 1]
   last[error ? "raises" : "ends"] = true
@@ -62,24 +62,27 @@ const broken = (path, room) =>
 
 class DispatchStepper extends Lab {
   static title = "One call, key by key"
+  static more = "another operator"
   static start = { op: "addmm", kind: "plain", step: "0" }
 
+  settings() {
+    const field = this.field("operator", "op"), options = Object.keys(ops).map((value) => element("option", { value }))
+    field.lastChild.setAttribute("list", "operators")
+    return [field, element("datalist", { id: "operators" }, ...options)]
+  }
+
   controls() {
-    const list = element("datalist", { id: "operators" })
-    list.append(...Object.keys(ops).map((value) => element("option", { value })))
-    const field = this.field("operator", "op")
-    field.querySelector("input").setAttribute("list", list.id)
-    const buttons = all.map((kind) => this.button(kind, () => this.set({ kind })))
-    this.addEventListener("drawn", () => buttons.forEach((button, i) => this.count(button, all[i])))
-    const group = { className: "it-lab-controls", role: "group", ariaLabel: "kind of tensor, and how many kernels run" }
-    return [field, list, element("div", group, ...buttons), this.steps("step", () => this.stops().length)]
+    const kinds = row(...all.map((kind) => this.button(kind, () => this.set({ kind }))))
+    this.addEventListener("drawn", () => all.forEach((kind, i) => this.count(kinds.children[i], kind)))
+    Object.assign(kinds, { role: "group", ariaLabel: "kind of tensor, and how many kernels run" })
+    return [kinds, this.steps("step", () => this.stops().length)]
   }
 
   /* The button of a kind says how many kernels run, and whether the call fails. */
   count(button, kind) {
-    const rows = walk(this.op, kind).filter(isStop)
-    const fails = rows.at(-1).raises || rows.at(-1).happens === "no kernel" ? " fails" : ""
-    button.textContent = `${kind} ${rows.filter((row) => row.happens === "runs").length}${fails}`
+    const rows = walk(this.op, kind).filter(isStop), { raises, happens } = rows.at(-1)
+    const fails = raises || happens === "no kernel" ? " fails" : ""
+    button.textContent = `${kind} ${rows.filter(runs).length}${fails}`
     button.ariaPressed = String(kind === this.kind)
   }
 
@@ -97,19 +100,15 @@ class DispatchStepper extends Lab {
   get at() {
     return Math.max(0, Math.min(Math.floor(this.state.step) || 0, this.stops().length))
   }
-  stops(real) {
-    return walk(this.op, this.kind, real).filter(isStop)
-  }
+  stops = (real) => walk(this.op, this.kind, real).filter(isStop)
 
   drawn(width) {
     const wide = width >= 560
     const [column, left] = wide ? [238, 48] : [40, 50] // of the kernels' boxes and of the keys' names
-    const rows = walk(this.op, this.kind)
-    const now = rows.filter(isStop)[this.at - 1]
-    let [y, above, shapes] = [26, 0, [said(14, 14, "1: in the key set, 0: excluded", "it-note")]]
+    const rows = walk(this.op, this.kind), now = rows.filter(isStop)[this.at - 1]
+    let y = 26, above = 0, shapes = [said(14, 14, "1: in the key set, 0: excluded", "it-note")]
     for (const row of rows) {
-      const runs = row.happens === "runs"
-      const box = runs ? [row.entry.kind, ...broken(row.entry.place, width - column - 12)] : []
+      const box = runs(row) ? [row.entry.kind, ...broken(row.entry.place, width - column - 12)] : []
       if (row.raises) box.push("raises an error")
       const names = row.label ? [] : wide ? row.key.split(/(?<=Layer)/) : [row.key]
       const head = 18 * names.length + 22
@@ -119,9 +118,10 @@ class DispatchStepper extends Lab {
       const note = [BY[row.by], wide ? "" : beside].filter(Boolean).join(": ")
       const band = [toned(1, rectangle(0, y, width, height, "it-fill", 4)), said(1, y + 20, "▸", "it-name")]
       shapes.push(...(row === now ? band : []), ...(row.key ? this.bit(14, y + 5, row.happens) : []))
-      shapes.push(...names.map((name, i) => said(left, y + 18 + 18 * i, name, runs ? "it-name" : "it-value it-note")))
+      const kind = runs(row) ? "it-name" : "it-value it-note"
+      shapes.push(names.map((name, i) => said(left, y + 18 + 18 * i, name, kind)))
       shapes.push(said(left, y + head - 6, note, "it-note"), said(column + 36, y + 18, wide ? beside : "", "it-note"))
-      if (runs) {
+      if (runs(row)) {
         const at = column + (wide ? 20 : 3)
         if (above) shapes.push(toned(1, ...arrow([at, above], [at, top])))
         shapes.push(...pill(column, top, width - column - 2, box, row === now ? { kind: "it-element", tone: 1 } : {}))
@@ -129,7 +129,7 @@ class DispatchStepper extends Lab {
       }
       y += height + 4
     }
-    return { shapes: [shape("g", { class: "it-large" }, ...shapes)], height: y + 2 }
+    return { shapes, height: y + 2 }
   }
 
   /* A key's bit: filled where its kernel runs, dashed where the thread takes it away. */
@@ -139,24 +139,24 @@ class DispatchStepper extends Lab {
   }
 
   said() {
-    const [typed, stops] = [named(this.state.op), this.stops()]
-    if (typed === this.op) return this.at ? this.toldOf(stops[this.at - 1]) : this.summary(stops)
+    const [typed, stops] = [named(this.state.op), this.stops()], row = stops[this.at - 1]
+    if (typed === this.op && !row) return this.summary(stops)
+    const at = row && runs(row) ? `At ${row.key} the ${row.entry.kind} runs, registered at ${row.entry.place}.\n` : ""
+    if (typed === this.op) return at + this.next(row)
     const like = listed(Object.keys(ops).filter((name) => typed && name.startsWith(typed)).slice(0, 6))
     return `No operator here is called “${typed}”: choose ${like || "another"}. The picture shows ${this.op}.`
   }
 
   summary(stops) {
-    const [op, [, , text, size], ran] = [this.op, ops[this.op], stops.filter(({ happens }) => happens === "runs")]
+    const [op, [, , text, size], ran] = [this.op, ops[this.op], stops.filter(runs)]
     const count = `${ran.length} kernel${ran.length === 1 ? "" : "s"} of ${op} itself`
+    const inner = /^(autocast|vmap)$/.test(this.kind) ? " Other operators that it calls are only named: the lab "
+      + "follows one. The figure that it replaced has their kernels, too, for addmm." : ""
     const noted = text ? `Seen in ${op}(${text}), x of size ${size}.` : "It was not called: the table alone says so."
     return `One call of ${op} on ${kinds[this.kind][0]} runs ${count}: ${listed(ran.map(({ key }) => key))}.\n` +
-      `${this.next(stops.at(-1))} ${noted}`
+      `${this.next(stops.at(-1))} ${noted}${inner}`
   }
 
-  toldOf(row) {
-    if (row.happens !== "runs") return this.next(row)
-    return `At ${row.key} the ${row.entry.kind} runs, registered at ${row.entry.place}.\n${this.next(row)}`
-  }
   next({ key, happens, raises, ends, entry }) {
     const [op, { calls = "", error }] = [this.op, ranOf(this.op, this.kind)]
     const called = key === "AutocastCPU" ? calls.split("|")[0] : calls.split("|").at(-1)
@@ -185,10 +185,10 @@ class DispatchStepper extends Lab {
     const classes = ["Wrapped", "Mode"].filter((name) => (tensor + around).includes(name)).map((name) => code[name])
     const again = vmap ? '    print("vmap calls again")\n    torch.ops.peek.keys(x)\n' : ""
     const f = `torch.ops.aten.${op.includes(".") ? op : `${op}.default`}`
-    const tried = text && `    try:\n        ${f}(${text})
-    except Exception as error:\n        print(type(error).__name__ + ":", str(error)[:120])\n`
+    const tried = text && `    try:\n        ${f}(${text})\n    except Exception as error:\n` +
+      '        print(type(error).__name__ + ":", str(error)[:120])\n'
     const run = vmap ? "torch.func.vmap(call)(torch.stack([x] * 3))" : "call(x)"
-    const watched = this.stops().filter(({ happens }) => happens === "runs").map(({ key }) => key).join(" ")
+    const watched = this.stops().filter(runs).map(({ key }) => key).join(" ")
     return [code.imports, classes[0] ?? "\n", code.keys.replaceAll("OPERATOR", op), vmap ? code.peek : "",
       `def call(x):\n    keys(x)\n${again}${tried}    return x\n\n\nt = torch.ones(${size || "2, 2"})\nx = ${tensor}\n`,
       /\bi\b/.test(text) ? `t = torch.ones(${size}).long()\ni = ${tensor}\n` : "", `watch("${watched}")\n`,

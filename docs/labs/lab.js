@@ -1,7 +1,7 @@
 /* What the labs share: their state, which the page's address keeps; controls; shapes as the book's figures have them.
 A lab is a custom element around a figure. It says in `start` its state before anybody touches it (texts by name), makes
-its controls in `controls()`, gives the shapes for a width in `drawn(width)`, a sentence on what is seen in `said()`,
-and the Python that does the same in `program()`. Everything else is here.
+its controls in `controls()`, those that a phone has folded under the picture in `settings()`, gives the shapes for a
+width in `drawn(width)`, a sentence on what is seen in `said()`, and the Python that does the same in `program()`.
 The scripts of labs take it from the one global name, Labs. */
 
 const Labs = (() => {
@@ -20,8 +20,12 @@ const shape = (name, attributes = {}, ...children) => {
   return made
 }
 
+const row = (...children) => element("div", { className: "it-lab-controls" }, ...children)
+const fold = (said, child) => element("details", {}, element("summary", {}, said), child)
+
 class Lab extends HTMLElement {
   static start = {}
+  static more = "more settings" // what the fold of the settings is called
   recording = recordings[this.localName]
   state = { ...this.constructor.start }
 
@@ -29,12 +33,13 @@ class Lab extends HTMLElement {
     const address = new URLSearchParams(location.search)
     const linked = address.get("lab") === this.id
     if (linked) for (const name in this.state) this.state[name] = address.get(name) ?? this.state[name]
-    this.stage = element("div", { className: "it-lab-stage" })
+    this.stage = element("div", { className: "it-lab-stage" }, shape("svg"))
     this.told = element("output", { className: "it-lab-said", ariaLive: "polite" })
     this.code = element("code")
     this.box = element("div", { className: "it-lab-box", role: "group", ariaLabel: this.constructor.title })
-    const controls = element("div", { className: "it-lab-controls" }, ...this.controls())
-    this.box.append(controls, this.stage, this.told, this.foot())
+    const [controls, settings] = [this.controls(), this.settings()].map((all) => row(...all))
+    this.more = Object.assign(fold(this.constructor.more, settings), { className: "it-lab-more", open: true })
+    this.box.append(this.more, controls, this.stage, this.told, this.foot())
     for (const child of this.children) child.hidden = true
     this.append(this.box)
     new ResizeObserver(() => this.width !== this.stage.clientWidth && this.draw()).observe(this.stage)
@@ -56,11 +61,21 @@ class Lab extends HTMLElement {
     return `?${new URLSearchParams([["lab", this.id], ...changed])}#${this.id}`
   }
 
+  /* Where there is room the settings stand above the picture, elsewhere folded below it. */
+  fit() {
+    const narrow = this.clientWidth < 600
+    if (this.box.classList.contains("it-narrow") === narrow) return
+    this.box.classList.toggle("it-narrow", narrow)
+    this.more.open = !narrow
+    narrow ? this.told.after(this.more) : this.box.prepend(this.more)
+  }
+
   draw() {
-    this.width = this.stage.clientWidth
+    this.fit()
+    if (!(this.width = this.stage.clientWidth)) return // the page is not laid out
     const { shapes, width = this.width, height } = this.drawn(this.width)
     const size = { viewBox: `0 0 ${width} ${height}`, width, height, class: "figure", "aria-hidden": true }
-    this.stage.replaceChildren(shape("svg", size, shape("g", { class: "it-large" }, ...shapes)))
+    this.stage.firstChild.replaceWith(shape("svg", size, shape("g", { class: "it-large" }, ...shapes)))
     this.told.textContent = this.said()
     this.code.textContent = this.program()
     this.dispatchEvent(new Event("drawn"))
@@ -68,10 +83,10 @@ class Lab extends HTMLElement {
 
   /* The program and the link, below every lab. */
   foot() {
-    const copy = element("button", { type: "button", className: "it-copy", textContent: "copy" })
-    const listing = element("div", { className: "highlight" }, element("pre", {}, this.code))
-    const source = element("div", { className: "it-source" }, element("div", { className: "it-tools" }, copy), listing)
-    const program = element("details", {}, element("summary", {}, "as a program"), source)
+    const box = (className, child) => element("div", { className }, child)
+    const tools = box("it-tools", element("button", { type: "button", className: "it-copy", textContent: "copy" }))
+    const program = fold("as a program", box("it-source", tools))
+    program.lastChild.append(box("highlight", element("pre", {}, this.code)))
     const link = this.button("copy a link to this view", async () => {
       const done = await copyText(new URL(this.address(), location.href).href).then(() => "copied", () => "not allowed")
       link.textContent = done
@@ -81,8 +96,7 @@ class Lab extends HTMLElement {
       this.dispatchEvent(new Event("again"))
       this.set({ ...this.constructor.start })
     })
-    const buttons = element("div", { className: "it-lab-controls" }, link, again)
-    return element("div", { className: "it-lab-foot" }, buttons, program)
+    return element("div", { className: "it-lab-foot" }, row(link, again), program)
   }
 
   /* Controls. Those with a `name` show that part of the state and change it. */
@@ -94,7 +108,8 @@ class Lab extends HTMLElement {
     control.oninput = () => this.set({ [name]: String(taken(control[shown])) })
     this.addEventListener("drawn", () => {
       if (shown === "checked") control.checked = this.state[name] === "true"
-      else if (control.value !== this.state[name]) control.value = this.state[name]
+      else if (control.value !== this.state[name]) control.value = this.state[name] ?? ""
+      if (control.selectedIndex < 0) control.selectedIndex = 0
     })
     return control
   }
@@ -113,53 +128,12 @@ class Lab extends HTMLElement {
     return element("label", {}, this.bound(element("input", { type: "checkbox" }), name, "checked"), " ", said)
   }
 
-  /* Sliders over the picture, to drag or to move with the arrow keys, by name. Each has a box (x, y, width, height), a
-  `label`, a value `now` up to `most`, `told` in words; the values `at(x, y)` of a point and `by(dx, dy)` of a step, and
-  `go`, which takes one. One with `press`, which a click and Enter call, is not dragged. */
-  sliders = {}
-
-  slide(found) {
-    this.found = found
-    this.layer ??= element("div", { className: "it-lab-layer" })
-    this.stage.previousSibling === this.layer || this.stage.before(this.layer)
-    for (const name in found) this.sliders[name] ??= this.slider(name)
-    for (const [name, made] of Object.entries(this.sliders)) {
-      const { x, y, width, height, label, now, most, told, press } = found[name] ?? {}
-      made.hidden = !found[name]
-      Object.assign(made, { ariaLabel: label, ariaValueMin: 0, ariaValueMax: most })
-      Object.assign(made, { ariaValueNow: now, ariaValueText: told })
-      const top = y + this.stage.offsetTop - this.layer.offsetTop
-      Object.assign(made.style, { left: `${x}px`, top: `${top}px`, width: `${width}px`, height: `${height}px` })
-      made.style.touchAction = press ? "manipulation" : "none"
-    }
-  }
-
-  slider(name) {
-    const made = element("span", { className: "it-lab-slider", role: "slider", tabIndex: 0 })
-    const point = ({ clientX, clientY }) => {
-      const { left, top } = this.stage.getBoundingClientRect(), { at, go, now } = this.found[name]
-      const value = at(clientX - left, clientY - top)
-      if (value !== now) go(value)
-    }
-    made.onpointerdown = (event) => this.found[name].press || made.setPointerCapture(event.pointerId)
-    made.onpointermove = (event) => made.hasPointerCapture(event.pointerId) && !this.found[name].press && point(event)
-    made.onclick = (event) => this.found[name].press && (point(event), this.found[name].press())
-    made.onkeydown = (event) => {
-      const step = { ArrowLeft: [-1, 0], ArrowRight: [1, 0], ArrowUp: [0, -1], ArrowDown: [0, 1] }[event.key]
-      if (step || event.key === "Enter") event.preventDefault()
-      if (step) this.found[name].go(this.found[name].by(...step))
-      else if (event.key === "Enter") this.found[name].press?.()
-    }
-    this.layer.append(made)
-    return made
-  }
-
   /* Buttons and a slider for the step `name` of the state, from 0 to `last()`; it plays a step a second. */
   steps(name, last) {
     const at = () => Math.min(Number(this.state[name]), last())
     const go = (step) => this.set({ [name]: String(Math.max(0, Math.min(last(), step))) })
-    const slider = element("input", { type: "range", min: 0, step: 1, ariaLabel: "step" })
-    slider.oninput = () => go(Number(slider.value))
+    const oninput = () => go(Number(slider.value))
+    const slider = element("input", { type: "range", min: 0, ariaLabel: "step", oninput })
     let timer
     const stop = () => ((timer = clearInterval(timer)), (play.textContent = "play"))
     const play = this.button("play", () => {
@@ -173,10 +147,8 @@ class Lab extends HTMLElement {
     const count = element("span", { className: "it-lab-count" })
     this.addEventListener("again", stop)
     this.addEventListener("drawn", () => {
-      slider.max = last()
-      slider.value = at()
-      slider.setAttribute("aria-valuetext", `step ${at()} of ${last()}`)
       count.textContent = `${at()} of ${last()}`
+      Object.assign(slider, { max: last(), value: at(), ariaValueText: `step ${count.textContent}` })
       if (at() >= last()) stop()
     })
     return element("div", { className: "it-lab-steps" }, back, next, play, slider, count)
@@ -184,34 +156,40 @@ class Lab extends HTMLElement {
 }
 
 /* Shapes, with the classes of assets/figures.css. A tone is 1, 2 or 3. */
+const LETTER = 7.9 // width of a letter of names and values, with room to spare
 const toned = (tone, ...shapes) => shape("g", { class: `it-${tone}` }, ...shapes)
-const said = (x, y, text, kind = "it-value", anchor = "start") =>
-  shape("text", { x, y, class: kind, "text-anchor": anchor }, String(text))
+/* A text. Of one longer than its room the end is left out, and stands in its title. */
+const said = (x, y, text, kind = "it-value", anchor = "start", room = Infinity) => {
+  const [whole, fit] = [String(text), Math.floor(room / LETTER)]
+  const all = whole.length <= fit ? [whole] : [`${whole.slice(0, Math.max(0, fit - 1))}…`, shape("title", {}, whole)]
+  return shape("text", { x, y, class: kind, "text-anchor": anchor }, ...all)
+}
 const rectangle = (x, y, width, height, kind, rx = 0) => shape("rect", { x, y, width, height, rx, class: kind })
-const line = (...points) => shape("path", { class: "it-line", d: `M${points.map((one) => one.join(" ")).join("L")}` })
 
-/* A cell with a value, an index above it, and a tone or none. */
-const cell = (x, y, width, value, { index = "", tone = 0, height = 26 } = {}) => [
+/* A cell with a value, an index above it, a tone or none, and around it a ring of a class or none. */
+const cell = (x, y, width, value, { index = "", tone = 0, ring = "", height = 26 } = {}) => [
   rectangle(x, y, width, height, "it-cell"),
-  tone ? toned(tone, rectangle(x + 0.5, y, width - 1, height, "it-fill")) : [],
+  tone ? toned(tone, rectangle(x + 3, y + 3, width - 6, height - 6, "it-element", 6)) : [],
   rectangle(x, y, width, height, "it-edge"),
-  said(x + width / 2, y + height / 2 + 4.5, value, "it-value", "middle"),
-  index === "" ? [] : said(x + width / 2, y - 5, index, "it-index", "middle"),
+  ring ? shape("rect", { x, y, width, height, class: ring, style: "fill: none; stroke-width: 3" }) : [],
+  said(x + width / 2, y + height / 2 + 5, value, "it-value", "middle", width),
+  said(x + width / 2, y - 5, index, "it-index", "middle"),
 ]
 
 /* A box with lines of text in it; the first is its name. */
 const pill = (x, y, width, lines, { kind = "it-pill", tone = 0, radius = 6 } = {}) => {
   const around = rectangle(x, y, width, 18 * lines.length + 8, kind, radius)
-  const words = lines.map((text, i) => said(x + width / 2, y + 18 * i + 18, text, i ? "it-value" : "it-name", "middle"))
+  const words = lines.map((text, i) =>
+    said(x + width / 2, y + 18 * i + 18, text, i ? "it-value" : "it-name", "middle", width - 4))
   return [tone ? toned(tone, around) : around, ...words]
 }
 
 /* An arrow from a point to another, with its head at the end. */
 const arrow = ([x0, y0], [x1, y1]) => {
   const turn = (Math.atan2(y1 - y0, x1 - x0) * 180) / Math.PI
-  const transform = `translate(${x1} ${y1}) rotate(${turn})`
-  return [line([x0, y0], [x1, y1]), shape("path", { class: "it-head", d: "M0 0L-7 -4V4Z", transform })]
+  const head = { class: "it-head", d: "M0 0L-7 -4V4Z", transform: `translate(${x1} ${y1}) rotate(${turn})` }
+  return [shape("path", { class: "it-line", d: `M${x0} ${y0}L${x1} ${y1}` }), shape("path", head)]
 }
 
-return { Lab, arrow, cell, element, line, pill, recordings, rectangle, said, shape, toned }
+return { LETTER, Lab, arrow, cell, element, pill, recordings, rectangle, row, said, shape, toned }
 })()

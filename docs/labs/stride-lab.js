@@ -2,8 +2,8 @@
 The arithmetic is that of strides.js and strides-operations.js; the picture is that of stride-picture.js. */
 
 (() => {
-const { Lab, element } = Labs
-const MOST = 64, ROOM = 32 // elements of y and of x that are drawn
+const { StrideSliders, element, row } = Labs, { texts, tuple } = Strides, { MOST } = StridePicture
+const ROOM = 32 // elements of x that are drawn
 const PUZZLES = {
   "the lost write: a flattened transpose": ["3, 4", ".t().reshape(-1)", "-1"],
   "what view makes of a transpose": ["3, 4", ".t()", "2, 2, 3"],
@@ -16,19 +16,36 @@ const PUZZLES = {
   "a diagonal by its strides": ["4, 4", ".as_strided((4,), (5,), 0)", "2, 2"],
 }
 
-class StrideLab extends Lab {
+const fits = ({ size, memory }) => {
+  const drawn = size.length < 5 && Math.max(Strides.product(size), memory.length) <= MOST
+  Strides.check(drawn, `the lab draws up to four dimensions and ${MOST} elements`, "")
+}
+
+class StrideLab extends StrideSliders {
   static title = "Stride lab"
   static start = { x: "3, 4", y: ".t().reshape(-1)", shape: "-1", at: "1", ask: "false", cell: "" }
   cursor = 0 // the cell that the arrow keys are at, before Enter answers with it
 
   controls() {
-    const row = (...children) => element("div", { className: "it-lab-controls" }, ...children)
     const does = (event) => this.chained([...this.seen.done, event.target.textContent])
     const buttons = Strides.offers([0]).map(() => this.button("", does))
     const undo = this.button("undo", () => this.chained(this.seen.done.slice(0, this.seen.refused ? undefined : -1)))
     const next = this.button("next element", () => this.set({ at: this.another(), cell: "" }))
+    this.addEventListener("drawn", () => {
+      Strides.offers(this.seen.y.size).forEach((code, i) => (buttons[i].textContent = code))
+      undo.disabled = !this.seen.done.length && !this.seen.refused
+      next.hidden = !this.asks || this.state.cell === ""
+      this.slide()
+    })
+    const doing = Object.assign(row(...buttons, undo), { role: "group", ariaLabel: "do to y" })
+    doing.classList.add("it-lab-code")
+    return [doing, next]
+  }
+
+  settings() {
     const text = { type: "text", autocomplete: "off", spellcheck: false }
-    const inputs = ["sizes", "strides", "offset"].map((name) => element("input", { ...text, name }))
+    const onblur = () => this.draw() // refused numbers go
+    const inputs = ["sizes", "strides", "offset"].map((name) => element("input", { ...text, name, onblur }))
     const typed = inputs.map((one) => element("label", {}, one.name, " ", one))
     inputs.forEach((one) => (one.oninput = () => this.strided(...inputs.map(({ value }) => value))))
     const ask = this.tick("ask me first", "ask")
@@ -40,22 +57,22 @@ class StrideLab extends Lab {
       this.set({ x, y, shape })
     }
     this.addEventListener("drawn", () => {
-      const { size, stride, offset } = this.seen.y, wrong = this.seen.refused?.code ?? ""
-      const [, ...asked] = wrong.match(/^\.as_strided\(\((.*?),?\), \((.*?),?\), (.*)\)$/) ?? [] // stays, to be mended
-      const texts = asked.length ? asked : [size, stride, [offset]].map((all) => all.join(", "))
-      inputs.forEach((one, i) => one === document.activeElement || (one.value = texts[i]))
-      Strides.offers(size).forEach((code, i) => (buttons[i].textContent = code))
-      const { x, y, shape } = this.state
+      const { x, y, shape } = this.state, { refused, y: { size, stride, offset } } = this.seen
+      const said = refused?.error.message ?? "", odd = texts(x).join() !== this.seen.x.size.join()
+      const mark = (one, wrong) => Object.assign(one, { ariaInvalid: String(wrong), title: wrong ? said : "" })
+      mark(fields[0], odd)
+      mark(fields[1], !odd && Boolean(said))
+      mark(fields[2], !this.view())
+      for (const [i, numbers] of [size, stride, [offset]].entries()) {
+        if (inputs[i] !== document.activeElement) inputs[i].value = numbers.join(", ")
+        mark(inputs[i], Boolean(said) && texts(inputs[i].value).join() !== numbers.join())
+      }
       puzzle.value = names.find((name) => String(PUZZLES[name]) === String([x, y, shape])) ?? ""
-      undo.disabled = !this.seen.done.length && !this.seen.refused
-      next.hidden = !this.asks || this.state.cell === ""
-      this.slide(this.handles())
     })
-    const doing = Object.assign(row(...buttons, undo), { role: "group", ariaLabel: "do to y" })
-    doing.classList.add("it-lab-code")
-    const made = this.field("y = x", "y", { className: "it-lab-long" })
-    return [row(element("label", {}, "puzzle ", puzzle), this.field("sizes of x", "x"), made), doing,
-      row("y: ", ...typed, this.field("view to", "shape")), row(ask, next)]
+    const long = { className: "it-lab-long" }
+    const x = this.field("sizes of x", "x"), y = this.field("y = x", "y", long), shape = this.field("view to", "shape")
+    const fields = [x, y, shape].map((one) => one.lastChild)
+    return [row(element("label", {}, "puzzle ", puzzle), x, y), row("y: ", ...typed, shape), ask]
   }
 
   /* Another element, to ask for; where there are fewer, the number is taken modulo their count. */
@@ -63,18 +80,20 @@ class StrideLab extends Lab {
 
   set(changes) {
     const asks = ("x" in changes || "y" in changes) && this.state.ask === "true"
+    const count = this.elements.length
     super.set(asks ? { at: this.another(), ...changes, cell: "" } : changes)
+    if (!("shape" in changes) && this.elements.length !== count) super.set({ shape: "-1" })
   }
 
-  chained = (codes) => this.set({ y: codes.join("") })
+  chained = (codes) => this.set({ x: this.seen.x.size.join(", "), y: codes.join("") })
 
-  /* The last operation is then `as_strided`, with the numbers given as texts. */
-  strided(size, stride, offset) {
-    const list = (text) => text.replace(/[()[\]\s]/g, "").split(",").filter(Boolean)
-    const tuple = (all) => `(${all.join(", ")}${all.length === 1 ? "," : ""})`
-    const done = this.seen.done.filter((code, i, all) => i + 1 < all.length || !code.startsWith(".as_strided"))
-    const numbers = [tuple(list(size)), tuple(list(stride)), list(offset).join() || 0]
-    this.chained([...done, `.as_strided(${numbers.join(", ")})`])
+  /* The last operation is then `as_strided`, with the numbers given as texts; where it is refused, after the last. */
+  strided(...typed) {
+    const [size, stride, offset] = typed.map(texts), { x, done } = this.seen
+    const made = `.as_strided(${tuple(size)}, ${tuple(stride)}, ${offset.join() || 0})`
+    const before = done.filter((code, i) => i + 1 < done.length || !code.startsWith(".as_strided"))
+    const { refused } = Strides.run(x, [...before, made].join(""), fits)
+    this.chained([...(refused ? done : before), made])
   }
 
   /* What the state says. What cannot be read leaves what was seen before. */
@@ -83,10 +102,7 @@ class StrideLab extends Lab {
       const size = Strides.numbers(this.state.x), count = Strides.product(size)
       const small = size.length > 0 && size.length < 5 && size.every((n) => n > 0) && count <= ROOM
       Strides.check(small, `x has one to four dimensions here, and 1 to ${ROOM} elements`, "")
-      this.seen = Strides.run(Strides.arange(size), this.state.y, ({ size, memory }) => {
-        const drawn = size.length < 5 && Math.max(Strides.product(size), memory.length) <= MOST
-        Strides.check(drawn, `the lab draws up to four dimensions and ${MOST} elements`, "")
-      })
+      this.seen = Strides.run(Strides.arange(size), this.state.y, fits)
     } catch (error) {
       if (!(error instanceof Strides.Refused)) throw error
       this.seen ??= Strides.run(Strides.arange([3, 4]), "", () => 0)
@@ -109,59 +125,32 @@ class StrideLab extends Lab {
     return this.elements[at]?.length ? `y[${this.elements[at].join(", ")}]` : "y"
   }
 
-  drawn(wide) {
-    const width = Math.max(wide, 240) // 0 while the page is not laid out
+  drawn(width) {
     this.look()
     const { at, asks, blind, cursor, elements, read } = this, guess = asks && !blind ? Number(this.state.cell) : -1
     const reads = `${this.named()} reads cell ${blind ? "?" : read[at]}`, none = ["y has no elements: a size is 0"]
     const lines = elements.length ? [reads, ...(blind ? [] : [this.formula()])] : none
     const asked = { guess, lines, cursor: blind ? cursor : -1 }
     this.picture = StridePicture.drawn({ ...this.seen, elements, read, at, blind, ...asked }, width)
-    return { ...this.picture, width }
-  }
-
-  handles() {
-    const { around, nearest } = StridePicture, { cells, elements, moves, per, wraps } = this.picture
-    const { y } = this.seen, last = Math.max(1, y.size.at(-1) ?? 1), most = cells.length - 1, found = {}
-    const to = (low, most, value) => Math.max(low, Math.min(most, value))
-    if (this.blind) {
-      const go = (cell) => this.draw((this.cursor = cell))
-      const now = this.cursor
-      found.guess = { ...around(cells), label: `cell of ${this.named()}`, now, most, told: `cell ${now}`, go,
-        at: (...point) => nearest(cells, ...point), by: (dx, dy) => to(0, most, now + dx + dy * per),
-        press: () => this.set({ cell: String(this.cursor) }) }
-    } else if (this.elements.length) {
-      const now = this.at, end = elements.length - 1, told = `${this.named()} reads cell ${this.read[now]}`
-      found.element = { ...around(elements), label: "element of y", now, most: end, told, press: () => 0,
-        go: (at) => this.set({ at: String(at) }), at: (...point) => nearest(elements, ...point),
-        by: (dx, dy) => to(0, end, now + dx + dy * last) }
-    }
-    for (const { name, d, x: left, y: top, now } of moves) {
-      const stride = (value) => (d < 0 ? y.stride : y.stride.with(d, value)), from = d < 0 ? 0 : y.offset
-      const go = (value) => this.strided(String(y.size), String(stride(value)), String(d < 0 ? value : y.offset))
-      const box = { x: left - 14, y: top - 14, width: 28, height: 28 }
-      found[name] = { ...box, label: name, now, most, told: `${name} ${now}`, go,
-        at: (x, y) => Math.max(0, nearest(cells, x, y - (wraps ? 24 : 0)) - from),
-        by: (dx, dy) => Math.max(0, now + dx + dy) }
-    }
-    return found
+    return this.picture
   }
 
   said() {
-    const { x, y, done, refused } = this.seen, of = (codes) => `x${codes.join("")}`
-    const still = `The picture still shows ${of(done)}.`, error = refused?.error
+    const { x, y, done, refused } = this.seen, of = (codes) => `x${codes.join("")}`, error = refused?.error
+    const [size, stride] = [y.size, y.stride].map(tuple)
+    const still = `The picture still shows ${of(done)}, sizes ${size}, strides ${stride}, offset ${y.offset}.`
     if (error && !error.kind) return `The lab cannot show that: ${error.message}. ${still}`
     if (error) return `torch refuses ${of([...done, refused.code])} with a ${error.kind}: ${error.message}\n${still}`
     const me = this.named(), cell = this.read[this.at], by = Number(this.state.cell)
     if (this.blind) return `Which cell does ${me} read? Click it, or go to it with the arrow keys and press Enter.`
     if (this.asks && by === cell) return `Right: ${me} reads cell ${cell}, because ${this.formula()}.`
     if (this.asks) {
-      const other = this.read.indexOf(by)
-      const reader = other < 0 ? "no element" : this.named(other)
+      const other = this.read.indexOf(by), reader = other < 0 ? "no element" : this.named(other)
       return `No: cell ${by} is read by ${reader}. ${me} reads cell ${cell}: ${this.formula()}.`
     }
     const shared = new Set(this.read).size < this.read.length
-    const check = `${Strides.overlap(y) === "yes" ? "so torch refuses" : "but torch allows"} in-place writes`
+    const check = Strides.overlap(y) === "yes" ? "so torch refuses in-place writes, because its check sees a stride 0" :
+      "but torch allows in-place writes, because its check looks only for a stride 0"
     return `${done.length ? of(done) : "y"} is ${y.memory === x.memory ? "a view" : "a copy"}`
       + `${Strides.contiguous(y) ? ", contiguous" : ", not contiguous"}. `
       + (shared ? `Several of its elements share a cell, ${check}. ` : "") + Strides.verdict(y, this.state.shape)
@@ -193,8 +182,5 @@ print("cells:", cells.tolist(), "shared:", cells.unique().numel() < y.numel())
   }
 }
 
-loaded("strides.js")
-  .then(() => loaded("strides-operations.js"))
-  .then(() => loaded("stride-picture.js"))
-  .then(() => customElements.define("stride-lab", StrideLab))
+customElements.define("stride-lab", StrideLab)
 })()

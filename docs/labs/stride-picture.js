@@ -1,19 +1,10 @@
 /* The picture of the stride lab: the memory of x, that of y where it is a copy, the steps that y takes in it, and y. */
 
 const StridePicture = (() => {
-const { arrow, rectangle, said, shape, toned } = Labs
+const { LETTER, arrow, cell, rectangle, said, shape, toned } = Labs
 const HIGH = 26, LEAST = 24 // height of a cell, and its least width
-const LANE = 26, LETTER = 7.9 // height of a step; width of a letter of 13 px
-
-/* A cell or an element, with the tone of the row of x that its number comes from. */
-const cell = ([x, y, side], value, { index = "", tone = 0, ring = "" }) => [
-  rectangle(x, y, side, HIGH, "it-cell"),
-  tone ? toned(tone, rectangle(x + 3, y + 3, side - 6, HIGH - 6, "it-element", 6)) : [],
-  rectangle(x, y, side, HIGH, "it-edge"),
-  ring ? shape("rect", { x, y, width: side, height: HIGH, class: ring, style: "fill: none; stroke-width: 3" }) : [],
-  said(x + side / 2, y + 18, value, "it-value", "middle"),
-  said(x + side / 2, y - 5, index, "it-index", "middle"),
-]
+const LANE = 26 // height of a step
+const MOST = 64 // elements
 
 /* The cells of a memory, in rows that end where a row of x does; `below` is the room that each row has under it. */
 const strip = (memory, last, top, width, below, look) => {
@@ -22,7 +13,7 @@ const strip = (memory, last, top, width, below, look) => {
   const side = Math.min(44, Math.floor((width - 2) / per))
   const pitch = HIGH + 18 + below
   const places = memory.map((_, i) => [1 + (i % per) * side, top + 18 + Math.floor(i / per) * pitch, side])
-  const shapes = memory.map((value, i) => cell(places[i], value, { index: i, ...look(value, i) }))
+  const shapes = memory.map((value, i) => cell(...places[i], value, { index: i, ...look(value, i) }))
   return { places, shapes, per, low: places.at(-1)[1] + HIGH, wraps: memory.length > per }
 }
 
@@ -40,7 +31,7 @@ const grid = (size, elements, top, width, value, look) => {
     if (column === 0 && size.length > 1) shapes.push(said(x - 6, y + 18, row, "it-index", "end"))
     if (row + column === 0 && size.length > 2) shapes.push(said(x, y - 22, `y[${at.slice(0, -2).join(", ")}]`))
     const index = row === 0 && column < per && size.length ? column : ""
-    shapes.push(cell([x, y, side], value(k), { ...look(k), index }))
+    shapes.push(cell(x, y, side, value(k), { ...look(k), index }))
     return [x, y, side]
   })
   return { places, shapes, low: Math.max(top, ...places.map(([, y]) => y + HIGH)) }
@@ -71,35 +62,44 @@ const lanes = (moves, { places, low }, top, width) => {
   return { shapes: [lines, texts, handles], moves: shown, low: top + 16 + moves.length * LANE - 12 }
 }
 
+/* Texts in as many lines as they need, each with room for a mark before it. */
+const legend = (texts, top, width) => {
+  let x = 1, y = top
+  const places = texts.map((text) => {
+    const wide = 26 + text.length * LETTER, at = x > 1 && x + wide > width ? [1, y += 24] : [x, y]
+    x = at[0] + wide + 16
+    return at
+  })
+  return { places, shapes: places.map(([x, y], i) => said(x + 26, y, texts[i])), low: y + 12 }
+}
+
 /* The same where the memory has several rows: marks under the cells, and what they mean below. */
 const marks = (moves, { places }, top, below, width) => {
   const shown = moves.map((move, i) => {
     const [left, top, side] = places[move.to], twins = moves.slice(0, i).filter(({ to }) => to === move.to).length
     return { ...move, x: Math.max(10, left + side / 2) + twins * 19, y: top + HIGH + below - 12 }
   })
-  let x = 1, y = top + 16
-  const texts = shown.map(({ mark, text }) => {
-    const wide = 24 + text.length * LETTER
-    if (x > 1 && x + wide > width) [x, y] = [1, y + 22]
-    const made = [handle(x + 9, y - 4, mark), said(x + 24, y, text)]
-    x += wide + 16
-    return made
+  const { places: at, shapes, low } = legend(moves.map(({ text }) => text), top + 16, width)
+  const signs = moves.map(({ mark }, i) => said(at[i][0] + 6, at[i][1], mark, "it-name"))
+  return { shapes: [shown.map((one) => handle(one.x, one.y, one.mark)), signs, shapes], moves: shown, low: low - 6 }
+}
+
+/* The sizes, with handles. */
+const sizes = ({ size }, top, width) => {
+  const { places, shapes, low } = legend(size.map((n, d) => `size(${d}) = ${n}`), top, width)
+  const moves = size.map((now, d) => {
+    return { name: `size(${d})`, part: "size", d, now, x: places[d][0] + 10, y: places[d][1] - 4.5 }
   })
-  return { shapes: [shown.map((one) => handle(one.x, one.y, one.mark)), texts], moves: shown, low: y + 6 }
+  return { shapes: [shapes, moves.map(({ x, y }) => handle(x, y, "↔"))], moves, low }
 }
 
 /* What the tones say: the row of x that a number comes from. */
 const rows = (count, names, top, width) => {
-  let x = 1, y = top
-  const shapes = [0, 1, 2].slice(0, count).map((tone) => {
-    const of = Array.from({ length: count }, (_, i) => i).filter((i) => i % 3 === tone)
-    const text = of.map(names).join(", ")
-    if (x > 1 && x + 26 + text.length * LETTER > width) [x, y] = [1, y + 24]
-    const made = [toned(tone + 1, rectangle(x, y - 14, 18, 18, "it-element", 6)), said(x + 26, y, text)]
-    x += 42 + text.length * LETTER
-    return made
-  })
-  return { shapes, low: y + 12 }
+  const of = (tone) => Array.from({ length: count }, (_, i) => i).filter((i) => i % 3 === tone)
+  const texts = [0, 1, 2].slice(0, count).map((tone) => of(tone).map(names).join(", "))
+  const { places, shapes, low } = legend(texts, top, width)
+  const marks = places.map(([x, y], i) => toned(i + 1, rectangle(x, y - 14, 18, 18, "it-element", 6)))
+  return { shapes: [marks, shapes], low }
 }
 
 const drawn = ({ x, y, elements, read, at, blind, guess, cursor, lines }, width) => {
@@ -142,10 +142,10 @@ const drawn = ({ x, y, elements, read, at, blind, guess, cursor, lines }, width)
   }
   const taken = y.size.map((_, d) => d).filter((d) => y.size[d] > 1).sort((a, b) => y.stride[a] - y.stride[b])
   if (!blind && elements.length) {
-    moves = [{ name: "offset", d: -1, to: y.offset, now: y.offset, mark: "o", text: `offset ${y.offset}` }]
+    moves = [{ name: "offset", part: "offset", to: y.offset, now: y.offset, mark: "o", text: `offset ${y.offset}` }]
     for (const d of taken) {
-      const now = y.stride[d]
-      moves.push({ name: `stride(${d})`, d, to: y.offset + now, now, mark: d, text: `stride(${d}) = ${now}` })
+      const now = y.stride[d], name = `stride(${d})`
+      moves.push({ name, part: "stride", d, to: y.offset + now, now, mark: d, text: `${name} = ${now}` })
     }
     const from = { ...own, low: own.low + below }
     const drawn = own.wraps ? marks(moves, own, low, below, width) : lanes(moves, from, low, width)
@@ -155,9 +155,16 @@ const drawn = ({ x, y, elements, read, at, blind, guess, cursor, lines }, width)
   const fit = Math.floor((width - 2) / LETTER)
   lines = lines.flatMap((text) => text.match(new RegExp(`.{1,${fit}}(?= |$)`, "g")))
   lines.forEach((text, i) => shapes.push(said(1, low + 26 + 18 * i, text, i ? "it-value" : "it-name")))
+  low += 18 + 18 * lines.length
+  if (!blind && y.size.length) {
+    const more = sizes(y, low + 14, width)
+    shapes.push(more.shapes)
+    moves.push(...more.moves)
+    ;({ low } = more)
+  }
   const value = (k) => (blind ? (k === at ? "?" : "") : y.memory[read[k]])
   const seen = (k) => ({ ring: k === at ? "it-pill" : "", tone: blind ? 0 : tone(value(k)) })
-  const made = grid(y.size, elements, low + 18 + 18 * lines.length, width, value, seen)
+  const made = grid(y.size, elements, low, width, value, seen)
   const named = (i) => (lead < 0 ? "x" : `x[${"0, ".repeat(lead)}${i}]`)
   const key = rows(lead < 0 ? 1 : x.size[lead], named, made.low + 30, width)
   shapes.push(made.shapes, key.shapes)
@@ -176,5 +183,5 @@ const around = (places) => {
   return { x, y, width: right - x, height: low - y }
 }
 
-return { around, drawn, nearest }
+return { MOST, around, drawn, nearest }
 })()

@@ -124,7 +124,8 @@ const number = (text) => {
   return Number(text)
 }
 
-const numbers = (text) => text.replace(/[()[\]]/g, "").split(",").map((one) => one.trim()).filter(Boolean).map(number)
+const texts = (text) => text.replace(/[()[\]]/g, "").split(",").map((one) => one.trim()).filter(Boolean)
+const numbers = (text) => texts(text).map(number)
 
 /* Whether `view` grants a shape, given as text, in a sentence. */
 const verdict = (y, text) => {
@@ -144,5 +145,5 @@ const verdict = (y, text) => {
 }
 
 return { Refused, arange, cellOf, cells, changed, check, chosen, contiguous, copy, fresh, groups, inferred, kept, list,
-  number, numbers, overlap, positions, product, range, several, slice, tuple, values, verdict, viewed, wrap }
+  number, numbers, overlap, positions, product, range, several, slice, texts, tuple, values, verdict, viewed, wrap }
 })()

@@ -2,9 +2,8 @@
 torch by inside_torch/labs/version_stepper.py, for all ways to switch the lines. */
 
 (() => {
-const { Lab, cell, element, recordings, rectangle, said, toned } = Labs
+const { LETTER, Lab, cell, element, recordings, rectangle, said, toned } = Labs
 const { listing, programs, steps, cards } = recordings["version-stepper"]
-const WIDE = 7.9 // of a letter of the names, at 13 px
 
 const listed = (words) => words.join(", ").replace(/, ([^,]*)$/, " and $1")
 const shown = (numbers) => `[${numbers.join(", ")}]`
@@ -15,14 +14,14 @@ const isWrong = ({ gradient, derivative }) => gradient?.some((one, i) => Math.ab
 /* The counters of a step, each with the numbers of its memory. */
 const counters = (step) =>
   (step?.cards ?? []).flatMap((i) => cards[i].counters.map((one) => ({ ...one, numbers: String(cards[i].numbers) })))
-const numbered = (numbers, x, y, tone = 0) =>
-  numbers.map((one, i) => cell(x + 58 * i, y, 58, one, { height: 22, tone }))
+const numbered = (numbers, x, y, tone) => numbers.map((one, i) => cell(x + 58 * i, y, 58, one, { height: 22, tone }))
 const changed = (step) =>
   counters(step).flatMap(({ names: [name], version, saved }) =>
     saved.filter((one) => one[3] === "changed").map(([node, line, , , at]) => ({ name, version, node, line, at })))
 
 class VersionStepper extends Lab {
   static title = "Version stepper"
+  static more = "the program and its switches"
   static start = { program: "network", on: "", at: "3" }
 
   /* What the state says; what it says wrongly, as an address can, is as it was at the start. */
@@ -53,9 +52,13 @@ class VersionStepper extends Lab {
   }
 
   controls() {
+    return [this.steps("at", () => this.now.run.length)]
+  }
+
+  settings() {
     const options = Object.entries(programs).map(([value, one]) => ({ value, said: one.said }))
     this.lines = element("ol", { className: "it-lab-lines" })
-    return [this.choice("program", "program", options), this.lines, this.steps("at", () => this.now.run.length)]
+    return [this.choice("program", "program", options), this.lines]
   }
 
   draw() {
@@ -79,8 +82,7 @@ class VersionStepper extends Lab {
     this.rows = program.lines.map((code, i) => {
       const onchange = () => this.turn(i)
       const box = program.switches[i] === "-" ? "" : element("input", { type: "checkbox", onchange })
-      const text = element("code", { textContent: code })
-      const mark = element("strong")
+      const text = element("code", { textContent: code }), mark = element("strong")
       return { row: element("li", {}, element(box ? "label" : "span", {}, box, text), mark), box, mark }
     })
     this.lines.replaceChildren(...this.rows.map(({ row }) => row))
@@ -91,6 +93,8 @@ class VersionStepper extends Lab {
     const width = Math.min(room, 460)
     if (!step) return { shapes: [said(0, 18, "No line has run yet.", "it-note")], width: room, height: 28 }
     const shapes = [said(width - 6, 14, "version", "it-note", "end")]
+    const ran = `${step.line}: ${program.lines[step.line - 1]}` // the list of lines is folded
+    if (this.box.matches(".it-narrow")) shapes.push(said(10, 14, ran, "it-name", "start", width - 74))
     let y = 22
     for (const card of step.cards.map((i) => cards[i])) {
       const top = y
@@ -119,14 +123,12 @@ class VersionStepper extends Lab {
 
   /* A counter: who shares it and where it stands, and below it who saved at which version. */
   counter({ names, version, saved }, numbers, y, width) {
-    const right = width - 46
-    const x = Math.max(84, names.join(", ").length * WIDE + 20)
+    const right = width - 46, x = Math.max(84, names.join(", ").length * LETTER + 20)
     const middle = Array.isArray(numbers) ? numbered(numbers, x, y + 6) : said(x, y + 21.5, numbers, "it-note")
     const centred = (text, y, kind) => said(right + 19, y, text, kind, "middle")
     const count = [rectangle(right, y + 5, 38, 24, "it-pill", 4), centred(version, y + 21.5, "it-name")]
     const rows = saved.map(([node, line, name, how, at], i) => {
-      const low = y + 34 + 23 * i
-      const unlike = how === "changed"
+      const low = y + 34 + 23 * i, unlike = how === "changed"
       const box = rectangle(right + 2, low - 2, 34, 20, unlike ? "it-element" : "it-tab")
       const then = [box, centred(unlike ? `≠ ${at}` : at, low + 12.5, unlike ? "it-name" : "it-value")]
       const words = `${node} (line ${line}) ${{ freed: "freed", copy: "copied" }[how] ?? "saved"} ${name}`
@@ -150,6 +152,8 @@ class VersionStepper extends Lab {
     if (ended) return `${found} right: ${shown(step.gradient)}, the same as by finite differences.`
     const kept = counters(step).flatMap(({ names: [name], saved }) =>
       saved.filter((one) => one[1] === step.line).map(([node, , , , at]) => [node, `${name} at version ${at}`]))
+    const weight = kept.some(([, what]) => what.includes(".weight at version 1"))
+    const filled = weight && "A weight of nn.Linear begins at version 1, because its initialization writes in place."
     const nodes = [...new Set(kept.map(([node]) => node))]
     const by = (node) => kept.filter(([of]) => of === node).map(([, what]) => what)
     const told = nodes.map((node) => `${node} saved ${listed(by(node))}.`)
@@ -157,7 +161,7 @@ class VersionStepper extends Lab {
       saved.filter((one) => one[3] === "copy").map(([node]) => `${node} has a copy of ${name} from before the write.`))
     const next = program.lines.findIndex((_, i) => i >= step.line && on[i] === "1")
     const asked = `Next is line ${next + 1}, ${program.lines[next]}${next + 1 === on.length ? ": will it run?" : "."}`
-    return [this.wrote(step, before), ...told, ...copied, late && `${late}.`, asked].filter(Boolean).join(" ")
+    return [this.wrote(step, before), ...told, filled, ...copied, late && `${late}.`, asked].filter(Boolean).join(" ")
   }
 
   /* What the line wrote to: where a count rose, and where numbers changed under a count that did not. */
@@ -168,7 +172,9 @@ class VersionStepper extends Lab {
     const missed = known.filter(([one, was]) => one.version === was.version && one.numbers !== was.numbers)
     const said = up.map(([{ names, version }]) =>
       `Line ${step.line} wrote to ${listed(names)}${names[1] ? ", which share a counter" : ""}: version ${version}.`)
-    const where = up.length ? "In the same memory, " : `Line ${step.line} changed numbers, but no count rose: `
+    const fused = this.now.program.lines[step.line - 1].includes("fused=True")
+    const why = fused ? ", because the fused kernel writes itself and calls no operator that counts" : ""
+    const where = up.length ? "In the same memory, " : `Line ${step.line} changed numbers, but no count rose${why}: `
     const stayed = missed.map(([{ names, version }]) => `${where}${listed(names)} stayed at version ${version}.`)
     return [...said, ...stayed].join(" ")
   }

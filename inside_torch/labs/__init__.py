@@ -8,11 +8,11 @@ from inside_torch.render.figures import SVG
 LIMIT = 60_000  # bytes of a recording
 
 
-def lab(name: str, invitation: str, figure: str, recording: object = None) -> str:
+def lab(name: str, invitation: str, figure: str, recording: object = None, files: tuple[str, ...] = ()) -> str:
     """The figure, an SVG as the functions of `inside_torch.figures` return it, as what stands in the place of the lab
-    `name` (docs/labs/NAME.js) until somebody presses the button that says `invitation`; `recording`, plain JSON, is
-    what the lab replays. Raises ValueError when that is too much to load at a touch."""
-    kept = {"name": name, "invitation": invitation, "recording": recording}
+    `name` (docs/labs/NAME.js, and `files` beside it) until somebody presses the button that says `invitation`;
+    `recording`, plain JSON, is what the lab replays. Raises ValueError when that is too much to load at a touch."""
+    kept = {"name": name, "invitation": invitation, "recording": recording, "files": files}
     if (size := len(json.dumps(recording, separators=(",", ":")))) > LIMIT:
         raise ValueError(f"the recording of the lab {name} has {size} bytes, of {LIMIT}")
     ElementTree.register_namespace("", SVG[1:-1])

@@ -4,8 +4,8 @@ from typing import NamedTuple
 
 HOOKS = """
 def said(t):
-    few = [f"{round(v, 4) + 0:g}" for v in t.flatten().tolist()[:2]]
-    more = ", …" * (t.numel() > 2)
+    few = [f"{round(v, 4) + 0:g}" for v in t.flatten().tolist()[:12]]
+    more = ", …" * (t.numel() > 12)
     return f"{tuple(t.shape)}: {', '.join(few)}{more}" if t.dim() else few[0]
 
 
@@ -62,6 +62,7 @@ leaves = dict(model.named_parameters())
         "h = x * 3\na = h * 5\nb = h * h\nloss = a + b",
         swap=(1, 2),
     ),
+    "again": Scenario("a .grad that is there", LEAF + "(x * x).sum().backward()\n", "y = x * 3\nloss = y.sum()"),
     "shared": Scenario(
         "a shared weight",
         """x = torch.ones(1, 2)

@@ -39,12 +39,14 @@ def record(one: Scenario, swapped: bool = False, asked: bool = False) -> dict:
     run = Run(one, lines)
     targets = {one.inputs} if asked else set(run.leaves)
     needed = [bool(run.leads(i) & targets) for i in range(len(run.nodes))]
+    start = run.grads()
     events = run.backward(call)
     steps = checked(run, events, needed, held)
     if left := [run.names[i] for i, node in enumerate(run.nodes) if held[i] and freed(node) != needed[i]]:
         raise ValueError(f"freed where it did not run, or kept where it ran: {left}")
     nodes = zip(run.names, run.numbers, run.lines, run.writes, held, map(int, needed), map(int, again))
     found = {"lines": lines, "roots": one.roots, "call": call, "nodes": list(map(list, nodes)), "steps": steps}
+    found["grads"] = start
     found["queue"] = sorted((i for i in run.roots if needed[i]), key=run.number, reverse=True)  # before the first step
     edges = [edge[:3] for edge in run.edges]
     return found | {

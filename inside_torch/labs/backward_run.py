@@ -88,13 +88,13 @@ class Run:
 
         def ends() -> None:
             if events:
-                seen = {"freed": freed(self.nodes[events[-1]["node"]]), "after": self._grads()}
+                seen = {"freed": freed(self.nodes[events[-1]["node"]]), "after": self.grads()}
                 events[-1] |= seen | {"printed": self.printed.getvalue()}
             self.printed.seek(self.printed.truncate(0))
 
         def starts(i: int, got: tuple) -> None:
             ends()
-            events.append({"node": i, "gets": kept(got), "before": self._grads()})
+            events.append({"node": i, "gets": kept(got), "before": self.grads()})
 
         for i, node in enumerate(self.nodes):
             node.register_prehook(lambda got, i=i: starts(i, got))
@@ -104,7 +104,8 @@ class Run:
         ends()
         return events
 
-    def _grads(self) -> dict:
+    def grads(self) -> dict:
+        """The `.grad` of each leaf, as text."""
         return {name: "None" if leaf.grad is None else said(leaf.grad) for name, leaf in self.leaves.items()}
 
 

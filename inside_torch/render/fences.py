@@ -9,7 +9,7 @@ from pygments.formatters import HtmlFormatter
 from pygments.lexers import CppLexer
 
 from inside_torch.fences import Fence
-from inside_torch.render.figures import checked_figure, data_of, figure_html, lab_html
+from inside_torch.render.figures import checked_figure, figure_html
 from inside_torch.render.quiz import quiz_html
 from inside_torch.render.source import link_html, source_html
 from inside_torch.run.blocks import Result
@@ -60,10 +60,7 @@ def fence_html(fence: Fence, result: Result, failure: str, name: str, cache: Cac
     if failure:
         inner = source + failure_html(failure)
     elif what == "figure":
-        inner = figure_html(checked_figure(result.output), link_html(name, what))
-        if lab := data_of(result.output).get("lab"):
-            inner = lab_html(inner, lab)
-        inner += other
+        inner = figure_html(checked_figure(result.output), link_html(name, what)) + other
     elif what == "quiz":
         inner = quiz_html(fence.quiz, source, result.output, output_html(result.output) + other)
     else:

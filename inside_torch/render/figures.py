@@ -63,16 +63,19 @@ def figure_html(svg: ElementTree.Element, link: str) -> str:
     ElementTree.register_namespace("", SVG[1:-1])
     caption, told = html.escape(title.text), html.escape(svg.find(SVG + "desc").text)
     drawing = "".join(ElementTree.tostring(one, encoding="unicode") for one in layouts(svg))
-    return (
+    whole = (
         f'<figure class="it-figure" style="--it-width: {svg.get("width")}px"><div class="it-scroll" tabindex="0" '
         f'role="group" aria-label="{caption}">{drawing}</div><figcaption><strong>{caption}</strong> {link}</figcaption>'
         f'<details><summary>The figure as a table</summary><p>{told}</p><div class="it-scroll" tabindex="0">'
         f"{table_html(data['columns'], data['rows'])}</div></details></figure>"
     )
+    return lab_html(whole, data["lab"]) if "lab" in data else whole
 
 
 def lab_html(figure: str, lab: dict) -> str:
-    """A figure in the element of its lab, whose script is docs/labs/NAME.js; assets/book.js brings it to life."""
-    name, recorded = lab["name"], " data-recorded" * (lab["recording"] is not None)
+    """A figure in the element of its lab, with the files of docs/labs that assets/book.js loads to bring it to life."""
+    name, recorded = lab["name"], [f"{lab['name']}.data.js"] * (lab["recording"] is not None)
+    files = " ".join(["lab.css", "lab.js", *recorded, *lab["files"], f"{name}.js"])
     button = f'<button type="button">{html.escape(lab["invitation"])}</button>'
-    return f'<{name} class="it-lab" id="{name}"{recorded}>{figure}<div class="it-lab-open">{button}</div></{name}>'
+    attributes = f'class="it-lab" id="{name}" data-files="{files}"'
+    return f'<{name} {attributes}>{figure}<div class="it-lab-open">{button}</div></{name}>'

@@ -52,6 +52,13 @@ START = "import toytorch as torch\nfrom toytorch import nn\n"
 def test_each_module_fits_on_two_screens():
     long = {path.name: text.count("\n") for path in MODULES if (text := path.read_text()).count("\n") > 120}
     assert long == {}
+    assert sum(path.read_text().count("\n") for path in MODULES) <= 1438
+
+
+@pytest.mark.parametrize("n", [1, 15])
+def test_fewer_than_16_normal_numbers_are_refused(n: int):
+    with pytest.raises(NotImplementedError, match="toytorch draws 16"):
+        toytorch.randn(n)
 
 
 def test_it_is_made_of_python_and_numpy():
@@ -111,19 +118,22 @@ def test_a_state_dict_goes_to_torch_and_back(name: str):
     half, state = steps(torch, made[torch](start), None, 2)
     back, _ = steps(toytorch, made[toytorch](half), moved(state, toytorch, torch.Tensor), 2)
     torch.testing.assert_close([there, back], [expected, expected], rtol=1e-5, atol=1e-6)
-    assert (
-        state["param_groups"][0].keys() == getattr(toytorch.optim, name)([made[toytorch](start)]).param_groups[0].keys()
-    )
+    group = getattr(toytorch.optim, name)([made[toytorch](start)]).param_groups[0]
+    assert group.keys() <= state["param_groups"][0].keys()
+    for option in ("maximize", "dampening" if name == "SGD" else "amsgrad"):
+        other = {**state, "param_groups": [state["param_groups"][0] | {option: True}]}
+        with pytest.raises(NotImplementedError, match=rf"toytorch has no .*{option}"):
+            steps(toytorch, made[toytorch](half), moved(other, toytorch, torch.Tensor), 0)
 
 
-@pytest.mark.parametrize("n", [1, 2, 15, 16, 17, 24, 33])
+@pytest.mark.parametrize("n", [16, 17, 24, 33])
 def test_it_draws_the_numbers_that_torch_draws(n: int):
     drawn = []
     with torch.random.fork_rng():
         for module in (torch, toytorch):
             module.manual_seed(2**33 + 7)
             weight = module.nn.Linear(n, 3).weight.detach().numpy()
-            drawn.append((module.randn(n).numpy(), module.randint(5, (n,)).numpy(), weight, module.randn(3).numpy()))
+            drawn.append((module.randn(n).numpy(), module.randint(5, (n,)).numpy(), weight, module.randn(4, 5).numpy()))
     torch.testing.assert_close(*drawn, rtol=1e-6, atol=1e-6)
 
 
@@ -160,20 +170,132 @@ def test_a_compiled_function_is_guarded_fused_and_derived():
         assert grads[0] == grads[1]
     assert compiled.recompiles == ["args[1] == 2"] and len(compiled.cache_entries) == 2
     code = compiled.cache_entries[0][1].code
-    assert code.count("aten.") == 1 and code.count("astype") == 4
+    assert code.count("aten.") == 1 and code.count(".array()") == 1  # all but sum hand on elements
     broken = toytorch.compile(lambda x: x + x.sum().item())
     assert broken(toytorch.ones(2)).numpy().tolist() == [3, 3] and broken.graph_breaks == 1
+
+
+def both(program: str) -> list:
+    """What a program leaves in `found`, on torch and on toytorch, as lists of numbers."""
+    result = []
+    for module in (torch, toytorch):
+        compile = toytorch.compile if module is toytorch else lambda function: function
+        scope = {"torch": module, "nn": module.nn, "compile": compile}
+        exec(program, scope)
+        result.append(
+            [one.detach().numpy().tolist() if isinstance(one, module.Tensor) else one for one in scope["found"]]
+        )
+    return result
+
+
+START_XY = "x, y = torch.tensor([1., -2.], requires_grad=True), torch.tensor([3., 5.], requires_grad=True)\n"
+SAME = {
+    "no gradient is that of another tensor": "(x + y).sum().backward(); x.grad.mul_(2); found = [x.grad, y.grad]",
+    "the gradient given stays": "g = torch.ones(2); x.backward(g); x.grad.mul_(2); found = [g, x.grad]",
+    "a gradient grows in place": "x.sum().backward(); g = x.grad; x.sum().backward(); found = [g, g is x.grad]",
+    "an argument twice": """
+f = compile(lambda a, b: a * b)
+f(x, x).sum().backward()
+found = [x.grad, f(x, y), f(y, y)]""",
+    "an argument made of another": """
+f = compile(lambda a, b: (a * b).sum())
+f(x, x * y).backward()
+found = [x.grad, y.grad]""",
+    "tied weights": """
+m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
+m[1].weight = m[0].weight
+for p in m.parameters():
+    p.detach().zero_().add_(0.5)
+compile(m)(x * torch.ones(3, 2)).sum().backward()
+found = [m[0].weight.grad, m[0].bias.grad, len(list(m.parameters()))]""",
+    "1, True and 1.0 are three": """
+f = compile(lambda a, n: a * 5 if n is True else a + len(str(n)))
+found = [f(x, n) for n in (1, True, 1.0)]""",
+    "the number of arguments": "f = compile(lambda a, *more: a + len(more)); found = [f(x), f(x, 3), f(x, 3, 4)]",
+    "an input returned": "f = compile(lambda a: a); found = [f(x) is x, x.requires_grad, x.grad_fn is None]",
+    "an input detached": "f = compile(lambda a: a.detach()); found = [f(x), f(x).requires_grad, x.requires_grad]",
+    "a tensor from outside": """
+w = torch.tensor([2., 2.], requires_grad=True)
+f = compile(lambda a: a * w)
+found = [f(x)]
+w = torch.tensor([9., 9.], requires_grad=True)
+f(x).sum().backward()
+found += [f(x), w.grad]""",
+    "a number from outside": "n = 2; f = compile(lambda a: a * n); found = [f(x)]; n = 3; found += [f(x)]",
+    "elements read": "f = compile(lambda a, b: a * b.sum().item()); found = [f(x, y), f(x, y + 1)]",
+    "a module's number": """
+class Scale(nn.Module):
+    def forward(self, x):
+        return x * self.by
+m = Scale()
+m.by = 2
+f = compile(m)
+found = [f(x)]
+m.by = 3
+found += [f(x)]""",
+    "dtypes and sizes in a program": """
+f = compile(lambda a: ((a > 0).to(torch.bool).to(torch.float32) * a).expand((2, 2)).sum())
+f(x).backward()
+found = [f(x), x.grad]""",
+    "a gradient that is not contiguous": """
+f = compile(lambda a: a.reshape((2, 1)) * 2)
+f(x).sum().backward()
+found = [x.grad]""",
+    "a second derivative": """
+x.exp().sum().backward(create_graph=True)
+g = x.grad * 1
+x.grad = None
+g.sum().backward()
+found = [x.grad]""",
+    "a second derivative of the loss": """
+w = torch.tensor([[1., 2.], [0., 1.]], requires_grad=True)
+loss = nn.functional.cross_entropy(w * w, torch.tensor([0, 1]))
+(g,) = torch.autograd.grad(loss, w, create_graph=True)
+(g * g).sum().backward()
+found = [w.grad]""",
+    "hooks are taken away one by one": """
+m, seen = nn.ReLU(), []
+for i in range(9):
+    handle = m.register_forward_hook(lambda module, args, out, i=i: seen.append(i))
+    if i % 2:
+        handle.remove()
+    del handle
+m(x)
+found = seen""",
+}
+
+
+@pytest.mark.parametrize("program", SAME.values(), ids=SAME)
+def test_these_programs_do_what_they_do_on_torch(program: str):
+    theirs, mine = both(START_XY + program)
+    torch.testing.assert_close(mine, theirs, rtol=1e-5, atol=1e-6)
+
+
+REFUSED = {
+    "f = torch.compile(lambda a: a.exp()); f(x).sum().backward(create_graph=True)": "compiles no double backward",
+    "torch.compile(lambda a: a[0])([x])": "compiles functions of tensors and numbers",
+    "y = x * 1; z = y[0]; y.add_(1); z.backward()": "no node for a view whose base was modified",
+    "y = x * 1; y[0].add_(1)": "no in-place operation on a view",
+}
+
+
+@pytest.mark.parametrize("program", REFUSED)
+def test_what_toytorch_does_not_do_it_says(program: str):
+    with pytest.raises(NotImplementedError, match=f"toytorch.*{REFUSED[program]}"):
+        exec(START_XY + program, {"torch": toytorch})
 
 
 def test_torchs_samples_agree_or_it_is_said_why_not(capsys):
     found = agreement.Agreement().run()
     counts, left = agreement.explained(found)
     with capsys.disabled():
-        print("", found.table(), *(f"{n:5}  {reason}" for reason, n in counts.items()), sep="\n")
+        print("", agreement.report(found), sep="\n")
+    assert agreement.report(found) == agreement.SHOWN.read_text(), "python tests/toytorch_agreement.py writes it anew"
     assert [(one.op, one.kind, one.what) for one in left] == []
     assert [reason for reason, n in counts.items() if not n] == []
     agreed = sum(n for key, n in found.counts.items() if key[2])
-    assert agreed / sum(found.counts.values()) > 0.93
+    refused = sum(n for reason, n in counts.items() if reason in agreement.REFUSED)
+    assert agreed / (sum(found.counts.values()) - refused) > 0.98
 
 
 @pytest.fixture(scope="module")

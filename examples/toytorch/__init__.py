@@ -2,45 +2,49 @@
 
 import functools
 
-from . import (
-    _dynamo,
-    autograd,
-    functional,
-    loss_nll,
-    nn,
-    optim,
-    pointwise,
-    random,
-    reduce_ops,
-    tensor_shape,
-    variable,
-    view,
-)
-from ._dynamo import compile
+from . import linalg, ops, variable  # isort: skip
+from . import autograd, nn, optim, view
 from ._tensor import Size, Tensor
+from .compile import compile
 from .dispatch import aten
-from .factories import factory, full, tensor
-from .random import manual_seed
+from .factories import manual_seed, tensor
+from .function import GradMode
 from .storage import bool_ as bool
-from .storage import float32, float64, int64
-from .variable import GradMode
+from .storage import float32, int64
 
 no_grad, enable_grad = functools.partial(GradMode, False), functools.partial(GradMode, True)
-nn.functional, zeros, ones, randn = functional, factory(full, 0.0), factory(full, 1.0), factory(aten.randn)
-long, float, double = int64, float32, float64
-variable.register(tensor_shape.VIEWS)
 
 
-def method(operator):
-    return lambda self, *args, **kwargs: operator(self, *args, **kwargs)
+def as_size(size):
+    """Python calls f(2, 3) or f((2, 3)), and an operator takes a tuple."""
+    return tuple(size[0]) if size and isinstance(size[0], (tuple, list)) else size
 
 
-for name, operator in vars(aten).items():
-    setattr(Tensor, name, method(operator))
-    globals().setdefault(name, operator)
-for name in "add sub mul pow matmul neg eq ne lt le gt ge".split():
+def factory(op, *fixed):
+    def make(*size, requires_grad=False, **options):
+        return op(as_size(size), *fixed, **options).requires_grad_(requires_grad)
+
+    return make
+
+
+def method(op):
+    if op.name in ("aten::view", "aten::reshape", "aten::expand"):
+        return lambda self, *size: op(self, as_size(size))
+    return lambda self, *args, **kwargs: op(self, *args, **kwargs)
+
+
+def publish():
+    """Makes all operators functions here, methods of tensors, and known to autograd: also those added since."""
+    variable.register()
+    for name, op in vars(aten).items():
+        setattr(Tensor, name, method(op))
+        globals().setdefault(name, op)
+
+
+publish()
+for name in "add sub mul pow matmul neg eq gt".split():
     setattr(Tensor, f"__{name}__", vars(Tensor)[name])
 Tensor.__truediv__, Tensor.__radd__, Tensor.__rmul__ = Tensor.div, Tensor.add, Tensor.mul
-Tensor.__getitem__ = view.index
 Tensor.__rsub__ = lambda self, other: (-self).add(other)
-Tensor.__hash__, Tensor.backward = object.__hash__, autograd.backward
+Tensor.__getitem__, Tensor.__hash__, Tensor.backward = view.index, object.__hash__, autograd.backward
+zeros, ones, randn = factory(aten.full, 0.0), factory(aten.full, 1.0), factory(aten.randn)

@@ -5,7 +5,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .dispatch import key_set
+from .dispatch import key_set, tls
 from .storage import TORCH_CHECK
 
 KEYS = {d: key_set(k, "ADInplaceOrView", f"Autograd{k}") for d, k in (("cpu", "CPU"), ("meta", "Meta"))}
@@ -23,7 +23,7 @@ def row_major(sizes):
 
 class Tensor:
     _grad_fn = _base = _grad_accumulator = grad = None
-    _requires_grad, output_nr, _attr_version = False, 0, 0
+    _requires_grad, _attr_version = False, 0
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.dtype, self.device, self.key_set = storage, dtype, storage.device, KEYS[storage.device]
@@ -31,15 +31,15 @@ class Tensor:
         self.version_counter = SimpleNamespace(version=0)  # shared with views; each in-place operation adds one
 
     def array(self):
-        """The elements as a NumPy array on the same memory."""
+        """The elements as a NumPy array on the same memory. By its interface the array keeps the tensor."""
         TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
+        TORCH_CHECK(not tls.modes, "a trace of toytorch reads no elements", NotImplementedError)
         return np.asarray(self)
 
     @property
     def __array_interface__(self):
-        """By this NumPy makes an array that keeps the tensor, and with it the memory."""
-        strides, memory = tuple(self.dtype.itemsize * step for step in self.strides), (self.data_ptr(), False)
-        return {"shape": self.shape, "typestr": self.dtype.numpy.str, "strides": strides, "data": memory, "version": 3}
+        strides, data = tuple(self.dtype.numpy.itemsize * step for step in self.strides), (self.data_ptr(), False)
+        return {"shape": self.shape, "typestr": self.dtype.numpy.str, "strides": strides, "data": data, "version": 3}
 
     def numpy(self):
         said = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
@@ -48,28 +48,19 @@ class Tensor:
 
     def item(self):
         TORCH_CHECK(self.numel() == 1, f"a Tensor with {self.numel()} elements cannot be converted to Scalar")
-        TORCH_CHECK(self.device == "cpu", "Tensor.item() cannot be called on meta tensors")
         return self.array().item()
 
     def __bool__(self):
-        values = "more than one value" if self.numel() else "no values"
-        TORCH_CHECK(self.numel() == 1, f"Boolean value of Tensor with {values} is ambiguous")
         return bool(self.item())
 
     def dim(self):
         return len(self.shape)
 
-    def dims(self):
-        return list(zip(self.shape, self.strides))
-
     def numel(self):
         return math.prod(self.shape)
 
-    def size(self, dim=None):
-        return self.shape if dim is None else self.shape[dim]
-
-    def stride(self, dim=None):
-        return self.strides if dim is None else self.strides[dim]
+    def stride(self):
+        return self.strides
 
     def storage_offset(self):
         return self.offset
@@ -78,7 +69,7 @@ class Tensor:
         return self.storage
 
     def data_ptr(self):
-        return self.storage.data_ptr() + self.offset * self.dtype.itemsize
+        return self.storage.data_ptr() + self.offset * self.dtype.numpy.itemsize
 
     def is_contiguous(self):
         steps = zip(self.shape, self.strides, row_major(self.shape))
@@ -95,21 +86,13 @@ class Tensor:
         return self._grad_fn
 
     @property
-    def is_leaf(self):
-        return self.grad_fn is None
-
-    @property
     def requires_grad(self):
         return self._requires_grad or self.grad_fn is not None
 
-    @requires_grad.setter
-    def requires_grad(self, value):
-        floating = self.dtype.is_floating_point
-        TORCH_CHECK(floating or not value, "only Tensors of floating point dtype can require gradients")
-        self._requires_grad = value
-
     def requires_grad_(self, requires_grad=True):
-        self.requires_grad = requires_grad
+        floating = self.dtype.is_floating_point or not requires_grad
+        TORCH_CHECK(floating, "only Tensors of floating point dtype can require gradients")
+        self._requires_grad = requires_grad
         return self
 
     def __repr__(self):

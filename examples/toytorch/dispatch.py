@@ -27,7 +27,7 @@ def key_set(*names):
 
 after_autograd = key_set("ADInplaceOrView", "Python", "BackendSelect", *BACKENDS)
 after_ADInplaceOrView = after_autograd - key_set("ADInplaceOrView")  # noqa: N816
-tls = SimpleNamespace(included=key_set("BackendSelect"), excluded=frozenset(), modes=[])
+tls = SimpleNamespace(included=key_set("BackendSelect"), excluded=frozenset(), modes=[], grad_mode=True)
 
 
 # --8<-- [start:table]
@@ -76,27 +76,16 @@ class Operator:
 
     def __call__(self, *args, **kwargs):
         """A call from Python: all arguments in the order of the schema, and the keys that the tensors bring."""
-        bound = self.bind(args, kwargs)
-        keys = tls.included.union(*(arg.key_set for arg in bound if hasattr(arg, "key_set")))
-        return self.call(keys - tls.excluded, *bound)
-
-    def bind(self, args, kwargs):
         try:
             bound = self.schema.bind(*args, **kwargs)
         except TypeError as error:
             raise TypeError(f"{self.name}(): {error}") from None
         bound.apply_defaults()
-        for name in ["self"] if "self" in bound.arguments else []:
-            kind = type(bound.arguments[name]).__name__
-            if not hasattr(bound.arguments[name], "key_set"):
-                raise TypeError(f"{self.name[6:]}(): argument 'input' (position 1) must be Tensor, not {kind}")
-        args = []
-        for name, value in bound.arguments.items():
-            several = self.schema.parameters[name].kind == inspect.Parameter.VAR_POSITIONAL
-            while several and len(value) == 1 and isinstance(value[0], (tuple, list)):
-                value = value[0]  # x.view((2, 3)) means x.view(2, 3)
-            args += value if several else [value]
-        return args
+        if "self" in bound.arguments and not hasattr(bound.args[0], "key_set"):
+            said = f"argument 'input' (position 1) must be Tensor, not {type(bound.args[0]).__name__}"
+            raise TypeError(f"{self.name[6:]}(): {said}")
+        keys = tls.included.union(*(arg.key_set for arg in bound.args if hasattr(arg, "key_set")))
+        return self.call(keys - tls.excluded, *bound.args)
 
 
 aten = SimpleNamespace()  # the operators by name, as torch.ops.aten

@@ -1,38 +1,21 @@
-"""Operators that make tensors or copy them (aten/src/ATen/native/TensorFactories.cpp, Copy.cpp)."""
+"""Operators that make tensors or copy them (aten/src/ATen/native/TensorFactories.cpp, Copy.cpp), and random numbers
+(ATen/core/MT19937RNGEngine.h, native/cpu/DistributionTemplates.h)."""
 
+import functools
 import math
 
 import numpy as np
 
 from ._tensor import Tensor, row_major
-from .dispatch import library
-from .storage import DTYPES, TORCH_CHECK, UntypedStorage, float32, result_type
+from .dispatch import aten, library
+from .storage import DTYPES, TORCH_CHECK, UntypedStorage, float32, int64, result_type
 
 
 def empty(size, dtype=float32, device="cpu"):
     least = min(size, default=0)
     TORCH_CHECK(least >= 0, f"Trying to create tensor with negative dimension {least}: {list(size)}")
-    return Tensor(UntypedStorage(math.prod(size) * dtype.itemsize, device), dtype, size, row_major(size))
-
-
-def from_array(array, dtype, device="cpu"):
-    out = empty(np.shape(array), dtype, device)
-    return copy(out, array)
-
-
-@library("BackendSelect")
-def full(size, fill_value, dtype=None, device="cpu"):
-    return copy(empty(size, dtype or result_type(fill_value), device), fill_value)
-
-
-@library("BackendSelect")
-def arange(start, end=None, step=1, dtype=None, device="cpu"):
-    start, end = (0, start) if end is None else (start, end)
-    TORCH_CHECK(step != 0, "step must be nonzero")
-    TORCH_CHECK(math.isfinite(start) and math.isfinite(end), f"unsupported range: {start} -> {end}")
-    TORCH_CHECK((end - start) * step >= 0, "upper bound and lower bound inconsistent with step sign")
-    numbers = start + step * np.arange(math.ceil((end - start) / step))
-    return from_array(numbers, dtype or result_type(start, end, step), device)
+    storage = UntypedStorage(math.prod(size) * dtype.numpy.itemsize, device)
+    return Tensor(storage, dtype, size, row_major(size))
 
 
 def copy(self, src):
@@ -41,46 +24,82 @@ def copy(self, src):
     return self
 
 
+def tensor(data, dtype=None, device="cpu", requires_grad=False):
+    """A new tensor with a copy of the numbers (torch/csrc/utils/tensor_new.cpp)."""
+    array = np.array(data)
+    if array.dtype == np.float64 and not isinstance(data, (np.ndarray, np.generic)):
+        array = array.astype(np.float32)  # Python's numbers
+    known = {one.numpy: one for one in DTYPES}
+    TORCH_CHECK(dtype or array.dtype in known, f"toytorch has no {array.dtype}", NotImplementedError)
+    return copy(empty(array.shape, dtype or known[array.dtype], device), array).requires_grad_(requires_grad)
+
+
+@library("BackendSelect")
+def full(size, fill_value, dtype=None, device="cpu"):
+    return copy(empty(size, dtype or result_type(fill_value), device), fill_value)
+
+
 @library("CompositeExplicitAutograd")
-def _to_copy(self, dtype=None, device=None):
-    return copy(empty(self.shape, dtype or self.dtype, device or self.device), self)
+def _to_copy(self, dtype):
+    return copy(empty(self.shape, dtype, self.device), self)
 
 
 library("CompositeExplicitAutograd", "clone")(lambda self: copy(empty(self.shape, self.dtype, self.device), self))
 library("CompositeExplicitAutograd", "copy_")(lambda self, src: copy(self, src))
-library("CompositeExplicitAutograd", "fill_")(lambda self, value: copy(self, value))
 library("CompositeExplicitAutograd", "zero_")(lambda self: copy(self, 0))
+composite = functools.partial(library, "CompositeImplicitAutograd")
+composite("zeros_like")(lambda self: full(self.shape, 0, self.dtype, self.device))
+composite("ones_like")(lambda self: full(self.shape, 1, self.dtype, self.device))
+composite("contiguous")(lambda self: self if self.is_contiguous() else aten.clone(self))
+composite("to")(lambda self, dtype: self if dtype is self.dtype else _to_copy(self, dtype))
 
 
-@library("CompositeImplicitAutograd")
-def zeros_like(self, dtype=None, device=None):
-    return full(self.shape, 0, dtype or self.dtype, device or self.device)
+def manual_seed(seed):
+    """NumPy has the same Mersenne Twister, of which torch makes other numbers."""
+    global engine
+    engine = np.random.RandomState(seed & 0xFFFFFFFF)
 
 
-@library("CompositeImplicitAutograd")
-def ones_like(self, dtype=None, device=None):
-    return full(self.shape, 1, dtype or self.dtype, device or self.device)
+def random(n):
+    """The next n words of 32 bits."""
+    return np.frombuffer(engine.bytes(4 * n), "<u4")
 
 
-@library("CompositeImplicitAutograd")
-def to(self, dtype=None, device=None):
-    dtype, device = (self.dtype, dtype) if isinstance(dtype, str) else (dtype or self.dtype, device or self.device)
-    return self if (dtype, device) == (self.dtype, self.device) else _to_copy(self, dtype, device)
+def uniform(n):
+    """Numbers in [0, 1): 24 bits of a word each."""
+    return (random(n) & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
 
 
-def factory(op, *fixed):
-    """zeros(2, 3) and zeros((2, 3), requires_grad=True): what Python adds around an operator."""
-
-    def make(*size, requires_grad=False, **options):
-        size = size[0] if size and not isinstance(size[0], int) else size
-        return op(size, *fixed, **options).requires_grad_(requires_grad)
-
-    return make
+def normal(numbers):
+    """Box and Muller make two normal numbers of two uniform ones: of 16, the first 8 are paired with the last 8."""
+    first, last = numbers.reshape(-1, 2, 8).swapaxes(0, 1)
+    radius, theta = np.sqrt(-2 * np.log(1 - first)), np.float32(2 * np.pi) * last
+    return np.concatenate([radius * np.cos(theta), radius * np.sin(theta)], axis=1).ravel()
 
 
-def tensor(data, dtype=None, device="cpu", requires_grad=False):
-    """A new tensor with a copy of the numbers; Python's become float32 (torch/csrc/utils/tensor_new.cpp)."""
-    array = np.asarray(data)
-    python = not isinstance(data, (np.ndarray, np.generic)) and array.dtype == np.float64
-    inferred = float32 if python else DTYPES.get(array.dtype, float32)
-    return from_array(array, dtype or inferred, device).requires_grad_(requires_grad)
+@library("BackendSelect")
+def randn(size, device="cpu"):
+    out, n = empty(size, device=device), math.prod(size)
+    if device == "cpu":
+        TORCH_CHECK(n >= 16, "toytorch draws 16 normal numbers or more", NotImplementedError)
+        numbers, whole = uniform(n), n - n % 16
+        numbers[:whole] = normal(numbers[:whole])
+        if n % 16:
+            numbers[-16:] = normal(uniform(16))
+        copy(out, numbers.reshape(size))
+    return out
+
+
+@library("BackendSelect")
+def randint(high, size, device="cpu"):
+    TORCH_CHECK(high > 0, f"random_ expects 'from' to be less than 'to', but got from=0 >= to={high}")
+    out = empty(size, int64, device)
+    return copy(out, (random(out.numel()) % high).reshape(size)) if device == "cpu" else out
+
+
+@library("CPU")
+def uniform_(self, low=0.0, high=1.0):
+    return copy(self, (uniform(self.numel()) * np.float32(high - low) + np.float32(low)).reshape(self.shape))
+
+
+manual_seed(67280421310721)

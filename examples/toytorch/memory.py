@@ -8,46 +8,40 @@ ROUND, SEGMENT = 512, 2**21  # a block has a multiple of 512 bytes; a segment 2 
 class CachingAllocator:
     def __init__(self):
         self.segments = []  # (memory, its blocks in order); a block is [start, size, is free]
-        self.freed, self.busy = [], False
         self.allocated = self.reserved = self.peak = 0
 
+    # --8<-- [start:malloc]
     def malloc(self, nbytes):
         """The smallest free block that fits, cut to size; a new segment if there is none. Returns (memory, block)."""
-        self.busy, size = True, -(-max(nbytes, 1) // ROUND) * ROUND
-        fits = [(b[1], i, b[0]) for i, (_, blocks) in enumerate(self.segments) for b in blocks if b[2] and b[1] >= size]
+        size = -(-max(nbytes, 1) // ROUND) * ROUND
+        for _, blocks in self.segments:
+            self.merge(blocks)
+        fits = [(b[1], i, b) for i, (_, blocks) in enumerate(self.segments) for b in blocks if b[2] and b[1] >= size]
         if not fits:
-            fits = [(max(size, SEGMENT), len(self.segments), 0)]
-            self.segments.append((np.empty(fits[0][0], np.uint8), [[0, fits[0][0], True]]))
+            fits = [(max(size, SEGMENT), len(self.segments), [0, max(size, SEGMENT), True])]
+            self.segments.append((np.empty(fits[0][0], np.uint8), [fits[0][2]]))
             self.reserved += fits[0][0]
-        total, number, start = min(fits)
+        total, number, block = min(fits)
         memory, blocks = self.segments[number]
-        at = blocks.index([start, total, True])
-        blocks[at : at + 1] = [[start, size, False], [start + size, total - size, True]][: 1 + (total > size)]
+        if total > size:
+            blocks.insert(blocks.index(block) + 1, [block[0] + size, total - size, True])
+        block[1:] = size, False
         self.allocated += size
-        self.peak, block = max(self.peak, self.allocated), blocks[at]
-        self.process_freed()
+        self.peak = max(self.peak, self.allocated)
         return memory, block
+        # --8<-- [end:malloc]
 
-    def free(self, memory, block):
-        """Python may call this at any time, so a block waits while the allocator is busy."""
-        self.freed.append((memory, block))
-        if not self.busy:
-            self.process_freed()
+    def free(self, block):
+        """The segment stays reserved. (Python may call this in the middle of malloc, so neighbors become one there.)"""
+        block[2], self.allocated = True, self.allocated - block[1]
 
-    def process_freed(self):
-        """A freed block becomes one with its free neighbors. Its segment stays reserved."""
-        self.busy = True
-        while self.freed:
-            memory, block = self.freed.pop()
-            self.allocated, block[2] = self.allocated - block[1], True
-            blocks = next(blocks for one, blocks in self.segments if one is memory)
-            for i in range(len(blocks) - 1, 0, -1):
-                if blocks[i - 1][2] and blocks[i][2]:
-                    blocks[i - 1][1] += blocks.pop(i)[1]
-        self.busy = False
+    def merge(self, blocks):
+        for i in range(len(blocks) - 1, 0, -1):
+            if blocks[i - 1][2] and blocks[i][2]:
+                blocks[i - 1][1] += blocks.pop(i)[1]
 
     def empty_cache(self):
-        self.segments = [(memory, blocks) for memory, blocks in self.segments if blocks != [[0, len(memory), True]]]
+        self.segments = [(memory, blocks) for memory, blocks in self.segments if not all(block[2] for block in blocks)]
         self.reserved = sum(len(memory) for memory, _ in self.segments)
 
 

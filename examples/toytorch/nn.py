@@ -1,54 +1,66 @@
 """Layers: modules that hold parameters and other modules (torch/nn/modules/module.py, linear.py, container.py)."""
 
 import functools
+import itertools
 import math
+from types import SimpleNamespace
 
-from . import functional
 from ._tensor import Tensor
+from .dispatch import aten
 from .factories import empty
-from .hooks import RemovableHandle
-from .storage import TORCH_CHECK
+
+
+def cross_entropy(input, target):
+    return aten.nll_loss(aten._log_softmax(input, 1), target)
+
+
+functional = SimpleNamespace(linear=aten.linear, relu=aten.relu, nll_loss=aten.nll_loss, cross_entropy=cross_entropy)
 
 
 class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
         super().__init__(data.storage, data.dtype, data.shape, data.strides, data.offset)
-        self.requires_grad = requires_grad
+        self.requires_grad_(requires_grad)
+
+
+class RemovableHandle:
+    """What takes a hook away again (torch/utils/hooks.py)."""
+
+    numbers = itertools.count()
+
+    def __init__(self, hooks, hook):
+        self.hooks, self.id = hooks, next(self.numbers)
+        hooks[self.id] = hook
+
+    def remove(self):
+        self.hooks.pop(self.id, None)
 
 
 class Module:
-    training = True
-
     def __init__(self):
-        vars(self).update(_parameters={}, _modules={}, _forward_pre_hooks={}, _forward_hooks={})
+        vars(self).update(_parameters={}, _modules={}, _forward_hooks={})
 
+    # --8<-- [start:Module]
     def __setattr__(self, name, value):
         for home in (vars(self), self._parameters, self._modules):
             home.pop(name, None)
-        kinds = {"_parameters": Parameter, "_modules": Module}
-        home = next((vars(self)[home] for home, kind in kinds.items() if isinstance(value, kind)), vars(self))
+        is_parameter, is_module = isinstance(value, Parameter), isinstance(value, Module)
+        home = self._parameters if is_parameter else self._modules if is_module else vars(self)
         home[name] = value
 
     def __getattr__(self, name):
-        for home in ("_parameters", "_modules"):
-            if name in vars(self).get(home, ()):
-                return vars(self)[home][name]
-        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        found = vars(self).get("_parameters", {}) | vars(self).get("_modules", {})
+        if name not in found:
+            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
+        return found[name]
+        # --8<-- [end:Module]
 
-    def _call_impl(self, *args, **kwargs):
-        for hook in self._forward_pre_hooks.values():
-            changed = hook(self, args)
-            args = args if changed is None else changed if isinstance(changed, tuple) else (changed,)
-        result = self.forward(*args, **kwargs)
+    def __call__(self, *args):
+        result = self.forward(*args)
         for hook in self._forward_hooks.values():
             changed = hook(self, args, result)
             result = result if changed is None else changed
         return result
-
-    __call__ = _call_impl
-
-    def register_forward_pre_hook(self, hook):
-        return RemovableHandle(self._forward_pre_hooks, hook)
 
     def register_forward_hook(self, hook):
         return RemovableHandle(self._forward_hooks, hook)
@@ -58,32 +70,10 @@ class Module:
         for module in self._modules.values():
             yield from module.modules()
 
-    def named_parameters(self, prefix=""):
-        yield from ((prefix + name, p) for name, p in self._parameters.items())
-        for name, module in self._modules.items():
-            yield from module.named_parameters(f"{prefix}{name}.")
-
     def parameters(self):
-        return (parameter for _, parameter in self.named_parameters())
-
-    def state_dict(self):
-        return {name: parameter.detach() for name, parameter in self.named_parameters()}
-
-    def load_state_dict(self, state_dict):
-        mine = dict(self.named_parameters())
-        TORCH_CHECK(
-            mine.keys() == state_dict.keys(), f"Missing or unexpected key(s): {mine.keys() ^ state_dict.keys()}"
-        )
-        for name, parameter in mine.items():
-            parameter.detach().copy_(state_dict[name])
-
-    def train(self, mode=True):
-        for module in self.modules():
-            module.training = mode
-        return self
-
-    def eval(self):
-        return self.train(False)
+        """A parameter that is tied to another is the same, and comes once."""
+        found = (p for module in self.modules() for p in module._parameters.values())
+        return iter({id(p): p for p in found}.values())
 
 
 class Linear(Module):
@@ -94,12 +84,12 @@ class Linear(Module):
         self.bias = Parameter(empty((out_features,)).uniform_(-bound, bound)) if bias else None
 
     def forward(self, input):
-        return functional.linear(input, self.weight, self.bias)
+        return aten.linear(input, self.weight, self.bias)
 
 
 class ReLU(Module):
     def forward(self, input):
-        return input.relu()
+        return aten.relu(input)
 
 
 class Sequential(Module):

@@ -1,85 +1,77 @@
 """Optimizers: groups of parameters, a state for each, and a rule (torch/optim/optimizer.py, sgd.py, adamw.py)."""
 
 from collections import defaultdict
-from itertools import chain
 
-from .factories import tensor, zeros_like
+from .dispatch import aten
+from .factories import tensor
+from .function import GradMode
 from .storage import TORCH_CHECK
-from .variable import GradMode
 
 
 class Optimizer:
-    def __init__(self, params, defaults):
-        TORCH_CHECK(defaults["lr"] >= 0, f"Invalid learning rate: {defaults['lr']}", ValueError)
-        params = list(params)
+    def __init__(self, params, options, **fixed):
+        """One group of parameters. `fixed` are options of torch that have one value here."""
+        params, self.fixed, self.state = list(params), fixed, defaultdict(dict)
+        self.param_groups = [{**options, **fixed, "params": params}]
         TORCH_CHECK(params, "optimizer got an empty parameter list", ValueError)
-        groups = params if isinstance(params[0], dict) else [{"params": params}]
-        self.defaults, self.state = defaults, defaultdict(dict)
-        self.param_groups = [{**defaults, **group, "params": list(group["params"])} for group in groups]
+        TORCH_CHECK(not isinstance(params[0], dict), "toytorch has one group of parameters", NotImplementedError)
+        TORCH_CHECK(options["lr"] >= 0, f"Invalid learning rate: {options['lr']}", ValueError)
 
-    def zero_grad(self, set_to_none=True):
-        for p in chain(*(group["params"] for group in self.param_groups)):
-            if set_to_none or p.grad is None:
-                p.grad = None
-            else:
-                p.grad = zeros_like(p.grad)
+    def zero_grad(self):
+        for p in self.param_groups[0]["params"]:
+            p.grad = None
 
     @GradMode(False)
     def step(self):
-        for group in self.param_groups:
-            for p in group["params"]:
-                if p.grad is not None:
-                    self.update(p, p.grad, self.state[p], group)
+        for p in self.param_groups[0]["params"]:
+            if p.grad is not None:
+                self.update(p, p.grad, self.state[p], self.param_groups[0])
 
     def state_dict(self):
-        """Parameters are numbers here, in the order of the groups."""
-        number = {p: i for i, p in enumerate(chain(*(group["params"] for group in self.param_groups)))}
-        groups = [{**group, "params": [number[p] for p in group["params"]]} for group in self.param_groups]
-        return {"state": {number[p]: dict(state) for p, state in self.state.items()}, "param_groups": groups}
+        """Parameters are numbers here."""
+        params = self.param_groups[0]["params"]
+        state = {i: dict(self.state[p]) for i, p in enumerate(params) if p in self.state}
+        return {"state": state, "param_groups": [{**self.param_groups[0], "params": [*range(len(params))]}]}
 
     def load_state_dict(self, state_dict):
-        saved = state_dict["param_groups"]
-        lengths = [[len(group["params"]) for group in groups] for groups in (saved, self.param_groups)]
+        (mine,), (theirs,) = self.param_groups, state_dict["param_groups"]
         said = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
-        TORCH_CHECK(lengths[0] == lengths[1], said, ValueError)
-        params = dict(zip(chain(*(g["params"] for g in saved)), chain(*(g["params"] for g in self.param_groups))))
-        self.state = defaultdict(dict, {params[i]: dict(state) for i, state in state_dict["state"].items()})
-        for group, theirs in zip(self.param_groups, saved):
-            group.update({**theirs, "params": group["params"]})
+        TORCH_CHECK(len(theirs["params"]) == len(mine["params"]), said, ValueError)
+        known = theirs | dict.fromkeys(theirs.keys() - mine.keys()) | self.fixed
+        other = [name for name, value in theirs.items() if (value or None) != (known[name] or None)]
+        TORCH_CHECK(not other, f"toytorch has no {other}", NotImplementedError)
+        mine.update({**theirs, "params": mine["params"]})
+        self.state = defaultdict(dict, {mine["params"][i]: dict(one) for i, one in state_dict["state"].items()})
 
 
 class SGD(Optimizer):
-    def __init__(self, params, lr=1e-3, momentum=0, dampening=0, weight_decay=0, nesterov=False):
-        options = {"lr": lr, "momentum": momentum, "dampening": dampening, "weight_decay": weight_decay}
-        others = dict.fromkeys(["maximize", "differentiable"], False) | dict.fromkeys(["foreach", "fused"])
-        super().__init__(params, {**options, "nesterov": nesterov, **others})
+    def __init__(self, params, lr=1e-3, momentum=0, weight_decay=0):
+        options = {"lr": lr, "momentum": momentum, "weight_decay": weight_decay}
+        super().__init__(params, options, dampening=0, nesterov=False)
 
     def update(self, p, grad, state, group):
         if group["weight_decay"]:
             grad = grad.add(p, alpha=group["weight_decay"])
-        if momentum := group["momentum"]:
+        if group["momentum"]:
             if state.get("momentum_buffer") is None:
-                state["momentum_buffer"] = grad.clone()
-            else:
-                state["momentum_buffer"].mul_(momentum).add_(grad, alpha=1 - group["dampening"])
-            buf = state["momentum_buffer"]
-            grad = grad.add(buf, alpha=momentum) if group["nesterov"] else buf
+                state["momentum_buffer"] = aten.zeros_like(p)
+            grad = state["momentum_buffer"].mul_(group["momentum"]).add_(grad)
         p.add_(grad, alpha=-group["lr"])
 
 
 class AdamW(Optimizer):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
         options = {"lr": lr, "betas": betas, "eps": eps, "weight_decay": weight_decay}
-        others = dict.fromkeys(["amsgrad", "maximize", "capturable", "differentiable"], False)
-        others |= {"foreach": None, "fused": None, "decoupled_weight_decay": True}
-        super().__init__(params, options | others)
+        super().__init__(params, options, amsgrad=False, decoupled_weight_decay=True)
 
+    # --8<-- [start:AdamW]
     def update(self, p, grad, state, group):
         if not state:
-            state.update(step=tensor(0.0), exp_avg=zeros_like(p), exp_avg_sq=zeros_like(p))
+            state.update(step=tensor(0.0), exp_avg=aten.zeros_like(p), exp_avg_sq=aten.zeros_like(p))
         (beta1, beta2), lr, step = group["betas"], group["lr"], state["step"].add_(1).item()
         p.mul_(1 - lr * group["weight_decay"])
-        state["exp_avg"].lerp_(grad, 1 - beta1)
-        state["exp_avg_sq"].mul_(beta2).addcmul_(grad, grad, value=1 - beta2)
+        state["exp_avg"].mul_(beta1).add_(grad, alpha=1 - beta1)
+        state["exp_avg_sq"].mul_(beta2).add_(grad * grad, alpha=1 - beta2)
         denom = (state["exp_avg_sq"].sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
-        p.addcdiv_(state["exp_avg"], denom, value=-lr / (1 - beta1**step))
+        p.add_(state["exp_avg"] / denom, alpha=-lr / (1 - beta1**step))
+        # --8<-- [end:AdamW]

@@ -1,82 +1,120 @@
-"""`view` and `reshape`: when other sizes need no copy (aten/src/ATen/TensorUtils.cpp#computeStride)."""
+"""Views: other sizes, strides and offset on the same storage (aten/src/ATen/native/TensorShape.cpp)."""
 
-from ._tensor import row_major
+import math
+
+from ._tensor import Tensor, row_major
 from .dispatch import aten, library
 from .storage import TORCH_CHECK
-from .tensor_shape import expand, infer_size, permute, select, slice_, squeeze, t, transpose, unsqueeze, view_op
+
+VIEWS = set()
+
+
+def view_op(function):
+    """A view needs no data: one kernel serves CPU and Meta. The function returns sizes, strides and offset."""
+    VIEWS.add(function.__name__)
+    kernel = lambda self, *args: Tensor(self.storage, self.dtype, *function(self, *args))  # noqa: E731
+    return library("CompositeExplicitAutograd", function.__name__, function)(kernel)
+
+
+def wrap_dim(dim, ndim):
+    """The dim that a negative one stands for (c10/core/WrapDimMinimal.h)."""
+    n = max(ndim, 1)
+    said = f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
+    TORCH_CHECK(-n <= dim < n, said, IndexError)
+    return dim % n
+
+
+@view_op
+def detach(self):
+    return self.shape, self.strides, self.offset
+
+
+# --8<-- [start:t]
+@view_op
+def t(self):
+    TORCH_CHECK(self.dim() <= 2, f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
+    return self.shape[::-1], self.strides[::-1], self.offset
+    # --8<-- [end:t]
+
+
+@view_op
+def select(self, dim, index):
+    d = wrap_dim(dim, self.dim())
+    size, start = self.shape[d], self.offset + index % max(self.shape[d], 1) * self.strides[d]
+    said = f"index {index} is out of bounds for dimension {d} with size {size}"
+    TORCH_CHECK(-size <= index < size, said, IndexError)
+    return self.shape[:d] + self.shape[d + 1 :], self.strides[:d] + self.strides[d + 1 :], start
+
+
+@view_op
+def slice(self, dim=0, start=None, end=None, step=1):
+    TORCH_CHECK(step > 0, "step must be greater than zero", ValueError)
+    d, sizes, strides = wrap_dim(dim, self.dim()), list(self.shape), list(self.strides)
+    kept = range(sizes[d])[start:end:step]
+    sizes[d], strides[d] = len(kept), strides[d] * step
+    return sizes, strides, self.offset + kept.start * self.strides[d]
+
+
+@view_op
+def expand(self, size):
+    new = len(size) - self.dim()
+    TORCH_CHECK(new >= 0, f"expand: {list(size)} has fewer dimensions than the tensor ({self.dim()})")
+    old = (1,) * new + self.shape
+    sizes = [mine if n == -1 else n for n, mine in zip(size, old)]
+    for d, (n, mine) in enumerate(zip(sizes, old)):
+        said = f"The expanded size of the tensor ({n}) must match the existing size ({mine}) at non-singleton dimension"
+        TORCH_CHECK(mine in (1, n), f"{said} {d}.  Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}")
+    steps = (0,) * new + self.strides
+    return sizes, [step if n == mine else 0 for n, mine, step in zip(sizes, old, steps)], self.offset
 
 
 def compute_stride(self, shape):
-    """The strides of a view, or None. Neighbors that one stride serves are a run; no dimension may span two runs."""
-    runs = []  # [elements, stride]
-    for size, step in ((n, step) for n, step in self.dims() if n != 1):
-        if runs and runs[-1][1] == size * step:
-            runs[-1] = [runs[-1][0] * size, step]
-        else:
-            runs.append([size, step])
-    strides, d = list(row_major(shape)), len(shape)
-    for count, step in reversed(runs if self.numel() else []):
-        walked = 1
-        while walked < count:
-            d -= 1
-            strides[d] = walked * step
-            walked *= shape[d]
-        if walked > count:
+    """The strides of a view, or None: from the last dimension on, a size must be found in neighbors that one stride
+    serves (aten/src/ATen/TensorUtils.cpp)."""
+    old, strides, found, step = [one for one in zip(self.shape, self.strides) if one[0] != 1], [], 1, 1
+    for size in reversed(shape if self.numel() else ()):
+        while found % size and old and (found == 1 or old[-1][1] == found * step):
+            n, stride = old.pop()
+            found, step = found * n, stride if found == 1 else step
+        if found % size:
             return None
-    return strides
+        strides.insert(0, step)
+        found, step = found // size, step * size
+    return strides or row_major(shape)
 
 
-def view(self, *size):
+def infer_size(shape, numel):
+    """The sizes, with the number that -1 stands for (aten/src/ATen/InferSize.h)."""
+    known = math.prod(n for n in shape if n != -1)
+    fits = known and numel % known == 0 and shape.count(-1) == 1 if -1 in shape else known == numel
+    TORCH_CHECK(fits, f"shape '{list(shape)}' is invalid for input of size {numel}")
+    return tuple(numel // known if n == -1 else n for n in shape)
+
+
+@view_op
+def view(self, size):
     shape = infer_size(size, self.numel())
     strides = compute_stride(self, shape)
     said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
     TORCH_CHECK(strides is not None, said + "contiguous subspaces). Use .reshape(...) instead.")
-    return list(zip(shape, strides)), self.offset
+    return shape, strides, self.offset
 
 
 @library("CompositeImplicitAutograd")
-def reshape(self, *shape):
-    shape = infer_size(shape, self.numel())
-    return aten.view(self if compute_stride(self, shape) is not None else aten.clone(self), shape)
-
-
-def as_strided(self, size, stride, storage_offset=None):
-    said = f"as_strided: Negative strides are not supported at the moment, got strides: {list(stride)}"
-    TORCH_CHECK(min(stride, default=0) >= 0, said)
-    last = 1 + sum((n - 1) * step for n, step in zip(size, stride)) + (storage_offset or 0)
-    enough = 0 in size or last * self.dtype.itemsize <= self.storage.nbytes()
-    TORCH_CHECK(enough, f"setStorage: sizes {list(size)}, strides {list(stride)} are out of bounds for the storage")
-    return list(zip(size, stride)), self.offset if storage_offset is None else storage_offset
-
-
-@library("CompositeImplicitAutograd")
-def contiguous(self):
-    return self if self.is_contiguous() else aten.clone(self)
+def reshape(self, shape):
+    viewable = compute_stride(self, infer_size(shape, self.numel())) is not None
+    return aten.view(self if viewable else aten.clone(self), shape)
 
 
 def index(self, key):
-    """A chain of views (torch/csrc/autograd/python_variable_indexing.cpp)."""
-    keys = list(key) if isinstance(key, tuple) else [key]
-    given = sum(one is not None and one is not Ellipsis for one in keys)
-    TORCH_CHECK(given <= self.dim(), f"too many indices for tensor of dimension {self.dim()}", IndexError)
-    at = next((i for i, one in enumerate(keys) if one is Ellipsis), len(keys))
-    keys[at : at + 1] = [slice(None)] * (self.dim() - given)
-    result, dim = aten.alias(self), 0
-    for one in keys:
+    """x[1, :2] is a chain of views (torch/csrc/autograd/python_variable_indexing.cpp)."""
+    result, dim = self, 0
+    for one in key if isinstance(key, tuple) else (key,):
+        TORCH_CHECK(dim < result.dim(), f"too many indices for tensor of dimension {self.dim()}", IndexError)
         if type(one) is int:
-            n, said = result.shape[dim], f"index {one} is out of bounds for dimension {dim} with size "
-            TORCH_CHECK(-n <= one < n, f"{said}{n}", IndexError)
             result = aten.select(result, dim, one)
-        elif isinstance(one, slice):
-            result, dim = aten.slice(result, dim, one.start, one.stop, one.step or 1), dim + 1
         else:
-            TORCH_CHECK(one is None, f"toytorch has no index of type {type(one).__name__}", NotImplementedError)
-            result, dim = aten.unsqueeze(result, dim), dim + 1
+            said = f"toytorch has no index of type {type(one).__name__}"
+            TORCH_CHECK(hasattr(one, "stop"), said, NotImplementedError)
+            result, dim = aten.slice(result, dim, one.start, one.stop, one.step or 1), dim + 1
     return result
-
-
-for function in (permute, transpose, t, expand, select, squeeze, unsqueeze, view, as_strided):
-    view_op(function.__name__, function)
-view_op("slice", slice_)
-view_op("detach", lambda self: (self.dims(), self.offset))
-view_op("alias", lambda self: (self.dims(), self.offset))

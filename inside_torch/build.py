@@ -103,6 +103,8 @@ class Build:
                 self.with_includes(line)
             except SnippetMissingError as error:
                 yield number, f"this includes what is not there: {error}"
+            if found := tables.PRINTS.fullmatch(line):
+                yield number, f"examples/README.md has no output of {found[1]}"
 
     def check_sources(self, pages: Sequence[Page] = ()) -> None:
         """Run some pages, or all; add the problems that their sources show, and the blocks that failed."""

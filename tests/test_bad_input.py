@@ -104,6 +104,12 @@ def test_a_listing_of_a_missing_file_is_named_with_its_line(site):
     assert "docs/index.md:6: this includes what is not there" in built.stdout
 
 
+def test_an_output_that_the_readme_does_not_have_is_named_with_its_line(site):
+    built = site.write(index="# P\n\ntext\n\n<!-- prints lost.py -->\n").build()
+    assert built.returncode == 1 and "Traceback" not in built.stdout
+    assert "docs/index.md:5: examples/README.md has no output of lost.py" in built.stdout
+
+
 @pytest.mark.parametrize(("info", "said"), UNKNOWN.items())
 def test_a_fence_without_a_meaning_stops_the_build(info, said):
     from inside_torch.fences import parse

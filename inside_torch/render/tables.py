@@ -16,6 +16,7 @@ from inside_torch.render import changes, glossary, prerequisites
 
 GALLERY = "<!-- gallery -->"
 EXERCISES = "<!-- exercises -->"
+PRINTS = re.compile(r"^<!-- prints ([\w/]+\.py) -->$", re.M)
 LESSON = re.compile(r"^## What it teaches\n+(.+?[.!?])(?:\s|$)", re.M | re.S)
 # A fence of examples/README.md with the remark before it, or a heading of a topic or an example.
 PART = re.compile(
@@ -123,6 +124,18 @@ def exercises(texts: dict[str, str], root: Path = ROOT) -> str:
     return "\n".join(rows)
 
 
+def printed(text: str, root: Path = ROOT) -> str:
+    """A text with what the README of the examples says that a program prints in place of each marker. A marker of a
+    program that the README does not know stays, and the build names its line."""
+    known = sections((root / "examples" / "README.md").read_text(encoding="utf-8"))
+
+    def fenced(found: re.Match[str]) -> str:
+        output = known.get(found[1], ("", ""))[1]
+        return f"```text\n{output}```" if output else found[0]
+
+    return PRINTS.sub(fenced, text)
+
+
 def expand(page: Page, pages: Sequence[Page]) -> str:
     """The Markdown of a page with the tables in place of their markers, made from all pages."""
     text, folder = prerequisites.expanded(page, pages), posixpath.dirname(page.src)
@@ -131,5 +144,5 @@ def expand(page: Page, pages: Sequence[Page]) -> str:
         text = text.replace(GALLERY, markdown(examples(texts), folder))
     if EXERCISES in text:
         text = text.replace(EXERCISES, exercises(texts))
-    text = changes.expanded(page, pages, text)
+    text = changes.expanded(page, pages, printed(text) if PRINTS.search(text) else text)
     return glossary.MARKER.sub(lambda found: glossary.markdown(found[1], pages, folder), text)

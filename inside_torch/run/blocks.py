@@ -16,6 +16,7 @@ from inside_torch.run.normal import normalised, without_notices
 from inside_torch.run.runner import Outcome, Runner
 
 EXAMPLE = re.compile(r"^from examples\.(\w+) import", re.M)  # a drawing may show what a program of examples/ does
+FOLDER = ROOT / "examples"
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\U0010ffff]")
 MANY = 20  # so many programs are worth the seconds in which a server imports all that any of them might need
 
@@ -43,8 +44,9 @@ class Program:
     @property
     def inputs(self) -> list[str]:
         """The texts that its output depends on."""
-        files = [ROOT / "examples" / f"{name}.py" for name in EXAMPLE.findall(self.source)] if self.drawing else []
-        return [self.source, *(file.read_text(encoding="utf-8") for file in files if file.exists())]
+        names = EXAMPLE.findall(self.source) if self.drawing else []
+        files = [file for name in names for glob in (f"{name}.py", f"{name}/*.py") for file in FOLDER.glob(glob)]
+        return [self.source, *(file.read_text(encoding="utf-8") for file in sorted(files))]
 
 
 def judge(outcome: Outcome) -> Result:

@@ -1,0 +1,17 @@
+"""A module finds its parameters, and a hook sees what a layer returns."""
+
+# --8<-- [start:program]
+import toytorch as torch
+from toytorch import nn
+
+torch.manual_seed(0)
+model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+print("parameters", *(tuple(parameter.shape) for parameter in model.parameters()))
+seen = []
+handle = model[1].register_forward_hook(lambda module, args, out: seen.append(out))
+loss = nn.functional.cross_entropy(model(torch.randn(8, 3)), torch.randint(2, (8,)))
+handle.remove()
+print("ReLU returned", tuple(seen[0].shape))
+print("loss", loss)
+assert seen[0].detach().numpy().min() >= 0
+# --8<-- [end:program]

@@ -1,0 +1,20 @@
+"""An operator is a name and a table of kernels, and the keys of a call pick one."""
+
+# --8<-- [start:program]
+import toytorch as torch
+from toytorch.dispatch import ORDER, aten, library
+
+
+@library("CompositeImplicitAutograd")
+def square(self):
+    return self * self
+
+
+for op in (aten.square, aten.mul):
+    found = {key: op.entry(key)[0] for key in ORDER if op.entry(key)[1] not in (None, "fallthrough")}
+    print(op.name, *found.items(), sep="\n    ")
+x = torch.tensor([1.0, -2.0, 3.0])
+print(sorted(key.name for key in x.key_set))
+print(square(x))
+assert square(x).numpy().tolist() == [1, 4, 9]
+# --8<-- [end:program]

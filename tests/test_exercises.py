@@ -32,6 +32,8 @@ sys.path.insert(0, str(taken.FOLDER))
 import check
 
 NAMES = sorted(path.parent.name for path in taken.FOLDER.glob("*/judge.py"))
+RUNGS = sorted(f"ladder/{path.parent.name}" for path in taken.FOLDER.glob("ladder/*/judge.py"))
+LADDER = BOOK.page("exercises/ladder.md").text
 PAGES = {name: BOOK.page(f"exercises/{name}.md") for name in NAMES}
 PROGRAM = """\
 import json, sys
@@ -66,7 +68,13 @@ def verdict(outcome: Outcome) -> tuple[bool, str]:
     return tuple(json.loads(lines[-1]))
 
 
-@pytest.fixture(scope="module", params=NAMES)
+def started(path: Path) -> str:
+    """What runs a starter by itself; toytorch is found by those that extend it."""
+    found = f"import sys; sys.path.append({str(taken.FOLDER.parent)!r})\n" if "ladder" in path.parts else ""
+    return found + path.read_text()
+
+
+@pytest.fixture(scope="module", params=NAMES + RUNGS)
 def exercise(request: pytest.FixtureRequest, runner: Runner) -> tuple[str, Exercise]:
     """One exercise with all its files checked, side by side, each in a process of its own."""
     folder = taken.FOLDER / request.param
@@ -79,9 +87,9 @@ def exercise(request: pytest.FixtureRequest, runner: Runner) -> tuple[str, Exerc
         return verdict(runner.run(PROGRAM.format(*map(str, (taken.FOLDER, folder, path))), (), True, extensions))
 
     with ThreadPoolExecutor(usable_cores()) as pool:
-        started = pool.submit(runner.run, files[0].read_text(), (), True)
+        alone = pool.submit(runner.run, started(files[0]), (), True)
         verdicts = dict(zip([str(path.relative_to(folder)) for path in files], pool.map(checked, files)))
-    return request.param, Exercise(verdicts, started.result())
+    return request.param, Exercise(verdicts, alone.result())
 
 
 def promises(name: str) -> dict[str, str]:
@@ -118,12 +126,12 @@ def test_the_starter_says_what_is_missing_and_fails(exercise):
 def test_each_mistake_fails_for_its_own_reason(exercise):
     name, checked = exercise
     promised = promises(name)
-    assert len(promised) >= 5
+    assert len(promised) >= (3 if name in RUNGS else 5)
     assert len(set(promised.values())) == len(promised)
     assert unproven(checked.verdicts, promised) == []
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", NAMES + RUNGS)
 def test_a_starter_fits_a_narrow_page(name):
     lines = (taken.FOLDER / name / "start.py").read_text().splitlines()
     assert [line for line in lines if len(line) > 76] == []
@@ -151,9 +159,31 @@ def test_the_page_has_hints_and_hides_the_solution(name):
     assert 200 <= len(PAGES[name].prose.split()) <= 700
 
 
+@pytest.mark.parametrize("name", RUNGS)
+def test_the_ladder_shows_each_starter_and_hides_each_solution(name):
+    (section,) = [part for part in re.split(r"(?m)^## ", LADDER) if f"`{name}`" in part.partition("\n```")[0]]
+    files, closed = f"examples/exercises/{name}", hidden(section)
+    assert f'```python title="{files}/start.py"\n--8<-- "{files}/start.py"\n```' in section
+    shown = f'--8<-- "{files}/solution.py"'
+    assert shown in closed["Solution"] and LADDER.count(shown) == 1
+    assert closed["Hint"] and re.search(r"\]\(\.\./[\w-]+\.md", section), "a link to its chapter"
+    assert 40 <= len(section.partition("\n```")[0].partition("\n")[2].split()) <= 90, "the task"
+
+
 def test_every_exercise_is_in_the_navigation_and_in_the_overview():
     listed = re.findall(r"\(([\w-]+)\.md\)", BOOK.page("exercises/index.md").text)
-    assert sorted(listed) == NAMES
+    assert sorted(set(listed)) == sorted([*NAMES, "ladder"])
+    assert len(listed) == len(NAMES) + 2, "the ladder once more, where the names are"
+
+
+def test_a_rung_is_named_and_misses_no_toytorch_in_silence(tmp_path: Path):
+    (tmp_path / "ladder" / "abs").mkdir(parents=True)
+    for file in ("check.py", "ladder/rungs.py", *(f"{RUNGS[0]}/{name}.py" for name in ("judge", "start"))):
+        (tmp_path / file).write_bytes((taken.FOLDER / file).read_bytes())
+    said = alone(tmp_path, "check.py").stdout
+    assert said == "name an exercise: ladder/abs\n"
+    said = alone(tmp_path, "check.py", "ladder/abs/start.py", "ladder/abs").stdout
+    assert said.startswith("wrong: there is no toytorch in ")
 
 
 def test_an_exercise_can_be_taken_from_its_page(book: Path):

@@ -205,8 +205,8 @@ def serve(file: str) -> None:
 
 def judged(folder: Path, path: Path) -> tuple[bool, str]:
     """Check a file with the judge in a folder: whether it is right, and what there is to say about it."""
-    judge = load(folder / "judge.py", "judge")
     try:
+        judge = load(folder / "judge.py", "judge")
         judge.check(Apart(path) if getattr(judge, "PLAIN", False) else load(path, "work"))
     except BaseException as error:
         return False, explained(error, path)
@@ -224,7 +224,7 @@ def main(file: str = "", name: str = "") -> int:
     """Check a file, print the verdict, and return 0 when it is right and 1 when not."""
     folder = HERE / name
     if not (folder / "judge.py").is_file():
-        names = ", ".join(sorted(path.parent.name for path in HERE.glob("*/judge.py")))
+        names = ", ".join(sorted(path.parent.relative_to(HERE).as_posix() for path in HERE.rglob("judge.py")))
         print(f"there is no exercise `{name}`; there are {names}" if name else f"name an exercise: {names}")
         return 1
     path = Path(file or folder / "start.py").resolve()

@@ -1,0 +1,17 @@
+# says: taken one step only
+"""A step along the diagonal is a step down and a step to the right."""
+
+import toytorch as torch
+from toytorch.view import view_op
+
+
+@view_op
+def diagonal(self, offset=0):
+    (rows, columns), (down, right) = self.shape, self.strides
+    above, below = max(offset, 0), max(-offset, 0)
+    size = min(rows - below, columns - above)
+    offset = self.offset + above * right + below * down
+    return (size,), (down,), offset
+
+
+torch.publish()

@@ -1,0 +1,23 @@
+# says: counted allocated bytes
+"""What is in use decides."""
+
+from toytorch.memory import ROUND, SEGMENT, CachingAllocator
+
+
+class LimitedAllocator(CachingAllocator):
+    def __init__(self, limit):
+        super().__init__()
+        self.limit = limit
+
+    def malloc(self, nbytes):
+        size = -(-max(nbytes, 1) // ROUND) * ROUND
+        for _, blocks in self.segments:
+            self.merge(blocks)
+        blocks = [block for _, blocks in self.segments for block in blocks]
+        if not any(free and there >= size for _, there, free in blocks):
+            segment = max(size, SEGMENT)
+            if self.allocated + segment > self.limit:
+                self.empty_cache()
+            if self.allocated + segment > self.limit:
+                raise MemoryError(f"{segment} bytes are not left")
+        return super().malloc(nbytes)

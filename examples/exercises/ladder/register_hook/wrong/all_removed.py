@@ -1,0 +1,18 @@
+# says: taken away all hooks
+"""The node gets another apply, once, and a list of hooks."""
+
+
+def register_hook(tensor, hook):
+    node = tensor.grad_fn
+    if "hooks" not in vars(node):
+        node.hooks, apply = [], node.apply
+
+        def hooked(grad):
+            for one in node.hooks:
+                changed = one(grad)
+                grad = grad if changed is None else changed
+            return apply(grad)
+
+        node.apply = hooked
+    node.hooks.append(hook)
+    return node.hooks.clear

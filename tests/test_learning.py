@@ -34,7 +34,7 @@ def test_every_chapter_is_listed_with_all_its_items(path: BeautifulSoup):
     for page in CHAPTERS:
         assert objective(page), page.name
         assert path.select_one(f'article a[href="../{page.url}"]'), page.name
-    assert "After this page you can predict which operations share your memory" in text
+    assert "After this page you can predict which operations share memory" in text
     exercises = [page for page in BOOK.pages if page.kind == "exercise"]
     assert len(exercises) == sum(len(exercises_of(page, BOOK.pages)) for page in CHAPTERS)
 

@@ -16,6 +16,7 @@ for _ in range(3):
     loss.backward()
     print(f"backward {allocator.allocated:9,}", end="  ")
     optimizer.step()
-    print(f"step {allocator.allocated:9,}  reserved {allocator.reserved:9,}")
+    print(f"step {allocator.allocated:9,}", end="  ")
+    print(f"reserved {allocator.reserved:9,}")
 assert allocator.peak <= allocator.reserved
 # --8<-- [end:program]

@@ -3,7 +3,8 @@
 # --8<-- [start:program]
 import toytorch as torch
 
-batch, weight = (torch.zeros(*size, device="meta") for size in ((8, 10**6), (10**6, 10**9)))
+batch = torch.zeros(8, 10**6, device="meta")
+weight = torch.zeros(10**6, 10**9, device="meta")
 print((batch @ weight).relu())
 for device in ("cpu", "meta"):
     try:

@@ -6,10 +6,11 @@ from toytorch import nn
 
 torch.manual_seed(0)
 model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-print("parameters", *(tuple(parameter.shape) for parameter in model.parameters()))
-seen = []
-handle = model[1].register_forward_hook(lambda module, args, out: seen.append(out))
-loss = nn.functional.cross_entropy(model(torch.randn(8, 3)), torch.randint(2, (8,)))
+print("parameters", *(tuple(p.shape) for p in model.parameters()))
+x, target, seen = torch.randn(8, 3), torch.randint(2, (8,)), []
+hook = lambda module, args, out: seen.append(out)  # noqa: E731
+handle = model[1].register_forward_hook(hook)
+loss = nn.functional.cross_entropy(model(x), target)
 handle.remove()
 print("ReLU returned", tuple(seen[0].shape))
 print("loss", loss)

@@ -11,8 +11,11 @@ def square(self):
 
 
 for op in (aten.square, aten.mul):
-    found = {key: op.entry(key)[0] for key in ORDER if op.entry(key)[1] not in (None, "fallthrough")}
-    print(op.name, *found.items(), sep="\n    ")
+    entries = {key: op.entry(key) for key in ORDER}
+    print(op.name)
+    for key, (registered, kernel) in entries.items():
+        if kernel and kernel != "fallthrough":
+            print(f"    {key:14} from {registered}")
 x = torch.tensor([1.0, -2.0, 3.0])
 print(sorted(key.name for key in x.key_set))
 print(square(x))

@@ -11,7 +11,8 @@ for _ in range(3):
     loss.backward()
     before = w._version
     optimizer.step()
-    print(f"loss {loss.item():5.2f}, then w {w.detach()}, writes {w._version - before}")
+    writes = w._version - before
+    print(f"loss {loss.item():5.2f}, then w {w.detach()}, writes {writes}")
 print("state:", *optimizer.state_dict()["state"][0])
 assert loss.item() < 32
 # --8<-- [end:program]

@@ -13,6 +13,6 @@ for name, y in {"w * 2": w * 2, "w.exp()": w.exp()}.items():
         loss.backward()
         print(name, w.grad)
     except RuntimeError as error:
-        print(name, *textwrap.wrap(str(error).split(" Hint")[0], 76), sep="\n")
+        print(name, *textwrap.wrap(str(error), 76), sep="\n")
 assert y._version == 1
 # --8<-- [end:program]

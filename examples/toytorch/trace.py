@@ -45,10 +45,11 @@ class ProxyMode:
         TORCH_CHECK(known, f"{op.name} writes to a tensor, or reads one that is no input", NotImplementedError)
         fakes = [self.fakes.get(key(arg), arg) if isinstance(arg, Tensor) else arg for arg in args]
         keys = key_set("Meta" if tensors else "BackendSelect")
-        out = op.redispatch(keys, *("meta" if str(arg) == "cpu" else arg for arg in fakes))
+        out = op.redispatch(keys, *("meta" if isinstance(arg, str) and arg == "cpu" else arg for arg in fakes))
         if key(out) not in self.names:
             self.names[key(out)] = f"t{len(self.names)}"
-            self.nodes.append((out, op.name[6:], ["cpu" if str(arg) == "meta" else arg for arg in args]))
+            args = ["cpu" if isinstance(arg, str) and arg == "meta" else arg for arg in args]
+            self.nodes.append((out, op.name[6:], args))
         return out
 
     def generate(self, nodes, inputs, outputs):

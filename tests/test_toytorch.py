@@ -71,7 +71,7 @@ def test_it_is_made_of_python_and_numpy():
 
 def test_the_ten_lines_are_those_of_the_book_and_lose_what_they_lose_on_torch():
     assert TEN == NETWORK
-    printed = run(START + TEN + "    print(loss.item())\n")
+    printed = run(START + TEN + "    print(loss.item())\nassert not compiled.graph_breaks, 'it ran as it is'\n")
     theirs: list[float] = []
     lines = NETWORK.replace("torch.compile(model)", "model") + "    theirs.append(loss.item())\n"
     exec(lines, {"torch": torch, "nn": torch.nn, "theirs": theirs})

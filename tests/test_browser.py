@@ -173,6 +173,15 @@ def too_costly(name: str, packed: int, requests: int, blocked: float) -> list[st
     return found + ([f"{name} holds a reader up for {blocked} ms"] if blocked >= BLOCKED else [])
 
 
+def too_slow_or_heavy(browser, address: str, name: str) -> list[str]:
+    """What a first visit costs too much. One visit takes up to twice the time of the next on the same machine, so one
+    that is too slow is made twice more, and the visit in the middle counts."""
+    visits = [first_visit(browser, f"{address}/{name}.html")]
+    if too_costly(name, *visits[0]):
+        visits += [first_visit(browser, f"{address}/{name}.html") for _ in range(2)]
+    return too_costly(name, *sorted(visits, key=lambda visit: visit[2])[len(visits) // 2])
+
+
 def unreached(page) -> list[str]:
     """What the Tab key does not reach, or reaches without showing it."""
     page.evaluate("document.activeElement?.blur()")
@@ -284,7 +293,7 @@ def test_a_page_that_arrives_in_pieces_moves_nothing(chromium, book, name):
 @pytest.mark.parametrize("name", PAGES)
 @once
 def test_a_first_visit_is_light_and_quick(chromium, address, book, name):
-    assert too_costly(name, *first_visit(chromium, f"{address}/{name}.html")) == []
+    assert too_slow_or_heavy(chromium, address, name) == []
 
 
 @pytest.mark.parametrize("name", PAGES)
@@ -423,8 +432,8 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         page, _ = opened(chromium, f"{address}/index.html", java_script_enabled=False)
         hidden = "\n".join(hidden_without_script(page))
         page.context.close()
-        heavy = too_costly("heavy", *first_visit(chromium, f"{address}/heavy.html"))
-        busy = too_costly("busy", *first_visit(chromium, f"{address}/busy.html"))
+        heavy = too_slow_or_heavy(chromium, address, "heavy")
+        busy = too_slow_or_heavy(chromium, address, "busy")
         late = moved_by_late_scripts(chromium, f"{address}/late.html")
         torn = moved_in_pieces(chromium, site.folder / "site", "torn")
     assert len(torn) == 2 and "layout shift" in torn[0]

@@ -45,6 +45,8 @@ publish()
 for name in "add sub mul pow matmul neg eq gt".split():
     setattr(Tensor, f"__{name}__", vars(Tensor)[name])
 Tensor.__truediv__, Tensor.__radd__, Tensor.__rmul__ = Tensor.div, Tensor.add, Tensor.mul
+for name in ("add", "sub", "mul", "div"):
+    setattr(Tensor, f"__i{name.replace('div', 'truediv')}__", vars(Tensor)[f"{name}_"])
 Tensor.__rsub__ = lambda self, other: (-self).add(other)
 Tensor.__getitem__, Tensor.__hash__, Tensor.backward = view.index, object.__hash__, autograd.backward
 zeros, ones, randn = factory(aten.full, 0.0), factory(aten.full, 1.0), factory(aten.randn)

@@ -32,7 +32,7 @@ WIDTHS = (320, 768, 1280)
 SCHEMES = {"light": "default", "dark": "slate"}
 # A first visit: compressed bytes, requests, milliseconds without an answer. Pages that may weigh more would be named
 # here, with a reason.
-WEIGHT, HOME_WEIGHT, REQUESTS, BLOCKED = 150_000, 90_000, 12, 150
+WEIGHT, HOME_WEIGHT, REQUESTS, BLOCKED = 150_000, 90_000, 12, 125
 HEAVIER: dict[str, str] = {}
 
 SHIFTS = """

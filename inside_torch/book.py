@@ -9,7 +9,6 @@ from inside_torch.edition import ROOT
 from inside_torch.fences import Fence, Problem, parse, without
 
 KINDS = {"exercises": "exercise", "reference": "other"}  # folder of docs/ -> kind of its pages; the others: chapter
-SEVERAL = ("exercises/ladder.md",)  # pages of many small exercises, for which the rules of one are too narrow
 FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n", re.S)
 INLINE_CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 # A term stands in italics, after one of these words, where it is defined.
@@ -47,7 +46,7 @@ class Page:
         folder, _, file = self.src.rpartition("/")
         if not file.endswith(".md"):
             return "notebook"
-        return "other" if file == "index.md" or self.src in SEVERAL else KINDS.get(folder, "chapter")
+        return "other" if file == "index.md" else KINDS.get(folder, "chapter")
 
     @property
     def stem(self) -> str:

@@ -277,6 +277,7 @@ REFUSED = {
     "torch.compile(lambda a: a[0])([x])": "compiles functions of tensors and numbers",
     "y = x * 1; z = y[0]; y.add_(1); z.backward()": "no node for a view whose base was modified",
     "y = x * 1; y[0].add_(1)": "no in-place operation on a view",
+    "x[range(0, -1)]": "no index of type range",
 }
 
 
@@ -284,6 +285,12 @@ REFUSED = {
 def test_what_toytorch_does_not_do_it_says(program: str):
     with pytest.raises(NotImplementedError, match=f"toytorch.*{REFUSED[program]}"):
         exec(START_XY + program, {"torch": toytorch})
+
+
+@pytest.mark.parametrize("module", [torch, toytorch])
+def test_a_slice_without_a_step_is_refused(module):
+    with pytest.raises(ValueError, match="step"):
+        module.ones(3)[::0]
 
 
 def test_torchs_samples_agree_or_it_is_said_why_not(capsys):

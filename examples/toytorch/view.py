@@ -115,6 +115,6 @@ def index(self, key):
             result = aten.select(result, dim, one)
         else:
             said = f"toytorch has no index of type {type(one).__name__}"
-            TORCH_CHECK(hasattr(one, "stop"), said, NotImplementedError)
-            result, dim = aten.slice(result, dim, one.start, one.stop, one.step or 1), dim + 1
+            TORCH_CHECK(type(one).__name__ == "slice", said, NotImplementedError)
+            result, dim = aten.slice(result, dim, one.start, one.stop, 1 if one.step is None else one.step), dim + 1
     return result

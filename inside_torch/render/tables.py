@@ -12,6 +12,7 @@ from pathlib import Path
 
 from inside_torch.book import Page, reading_order
 from inside_torch.edition import ROOT
+from inside_torch.fences import fenced
 from inside_torch.render import changes, glossary, prerequisites
 
 GALLERY = "<!-- gallery -->"
@@ -129,11 +130,11 @@ def printed(text: str, root: Path = ROOT) -> str:
     program that the README does not know stays, and the build names its line."""
     known = sections((root / "examples" / "README.md").read_text(encoding="utf-8"))
 
-    def fenced(found: re.Match[str]) -> str:
-        output = known.get(found[1], ("", ""))[1]
-        return f"```text\n{output}```" if output else found[0]
+    def output(found: re.Match[str]) -> str:
+        said = known.get(found[1], ("", ""))[1]
+        return fenced(said, "text") if said else found[0]
 
-    return PRINTS.sub(fenced, text)
+    return PRINTS.sub(output, text)
 
 
 def expand(page: Page, pages: Sequence[Page]) -> str:

@@ -142,6 +142,16 @@ def test_a_theme_that_has_changed_is_noticed():
     assert "'js'</script>" in dressing.mended(page)
     with pytest.raises(ValueError, match="Material's <head> looks different"):
         dressing.mended(page.replace("<head>", "<head lang>"))
+    rule = "[data-md-color-switching] *,[data-md-color-switching] :after{transition-duration:0s!important}"
+    assert dressing.without_switching(f"a{{}}{rule}b{{}}") == "a{}b{}"
+    with pytest.raises(ValueError, match=r"Material's palette\.css looks different"):
+        dressing.without_switching("a{}b{}")
+
+
+def test_no_rule_of_the_theme_styles_every_element_when_colors_switch(book: Path):
+    sheets = {file: file.read_text() for file in (book / "assets" / "stylesheets").glob("*.css")}
+    assert [file.name for file in sheets if file.name.startswith("palette")]
+    assert not [file.name for file, text in sheets.items() if "color-switching" in text]
 
 
 def test_old_addresses_lead_to_the_pages(book: Path):

@@ -29,6 +29,9 @@ from inside_torch.run.cache import digest
 THEME = Path(__file__).resolve().parent.parent / "theme"
 OTHER_CODE = re.compile(r'<div class="(language-(?!python)\w+ highlight)">(.*?)</code>', re.S)
 SCRIPTED = "<head><script>document.documentElement.className = 'js'</script>"
+# Material marks the page while its colours change. For this rule on all elements the browser styles each of them twice
+# more on every visit; all that it does is that colours do not fade in when a reader switches.
+SWITCHING = re.compile(r"\[data-md-color-switching\] \*[^{}]*\{transition-duration:0s!important\}")
 # Names, operators, punctuation and spaces look like the text around them: elements for them were most of a page's.
 COLOURLESS = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>|<span></span>')
 
@@ -84,7 +87,9 @@ def write_feed(env: Environment, config) -> None:
 
 
 def write_assets(site: Path, build: Build) -> None:
-    """What pages load from a finished site: the font, the labs' recordings, the search index."""
+    """What pages load from a finished site: the theme's colours, the font, the labs' recordings, the search index."""
+    for sheet in site.glob("assets/stylesheets/palette.*.css"):
+        sheet.write_text(without_switching(sheet.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
     mathfont.write(site, build.edition)
     labs.write(site, build)
     search.finish(site, build.book)
@@ -128,3 +133,11 @@ def mended(output: str) -> str:
     if output.count("<head>") != 1:
         raise ValueError("Material's <head> looks different: mend inside_torch/render/page.py")
     return output.replace("<head>", SCRIPTED)
+
+
+def without_switching(sheet: str) -> str:
+    """The theme's colours without the rule for the moment when they change. Raises ValueError as `mended` does."""
+    shorter, rules = SWITCHING.subn("", sheet)
+    if rules != 1:
+        raise ValueError("Material's palette.css looks different: mend inside_torch/render/page.py")
+    return shorter

@@ -338,7 +338,11 @@ torch.tensor(1.0)[0]
 torch.ones(2, 3).no_such_thing
 nn.Linear(3, 4).no_such_thing
 nn.Linear(3, 4)(torch.ones(2, 5))
+nn.Linear(2, 2).weight = torch.ones(2, 2)
+torch.ones(1).expand(3).add_(1)
+torch.ones(3, 1).expand(3, 2).copy_(torch.ones(3, 2))
 torch.optim.SGD([], lr=0.1)
+torch.optim.SGD([torch.ones(1, requires_grad=True) * 2], lr=0.1)
 torch.optim.AdamW([torch.ones(1, requires_grad=True)], lr=-1.0)
 """.strip().splitlines()
 

@@ -38,7 +38,8 @@ def compute_dependencies(root):
 
 
 # --8<-- [start:execute]
-def execute(root, keep_graph, create_graph, captures=()):
+def execute(root, retain_graph, create_graph, captures=()):
+    keep_graph = create_graph if retain_graph is None else retain_graph
     dependencies, ready, not_ready, captured = compute_dependencies(root), {root: root}, {}, {}
     while ready:
         node = max(ready, key=lambda node: node.sequence_nr)
@@ -63,15 +64,13 @@ def execute(root, keep_graph, create_graph, captures=()):
 
 
 def backward(tensor, gradient=None, retain_graph=None, create_graph=False):
-    keep_graph = create_graph if retain_graph is None else retain_graph
-    execute(GraphRoot([tensor], [gradient]), keep_graph, create_graph)
+    execute(GraphRoot([tensor], [gradient]), retain_graph, create_graph)
 
 
 def grad(output, inputs, grad_output=None, retain_graph=None, create_graph=False, allow_unused=False):
-    keep_graph = create_graph if retain_graph is None else retain_graph
     captures = [gradient_edge(x)[0] for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])]
     TORCH_CHECK(all(captures), "One of the differentiated Tensors does not require grad")
-    result = execute(GraphRoot([output], [grad_output]), keep_graph, create_graph, captures)
+    result = execute(GraphRoot([output], [grad_output]), retain_graph, create_graph, captures)
     said = "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True."
     TORCH_CHECK(allow_unused or all(one is not None for one in result), said)
     return result

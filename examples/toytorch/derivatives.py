@@ -22,7 +22,7 @@ mul: self = grad * other; other = grad * self
 neg: self = -grad
 nll_loss: self = aten.nll_loss_backward(grad, self, target)
 nll_loss_backward: grad_output = aten.nll_loss(grad, target)
-pow: self = grad * exponent * self ** (exponent - 1); exponent = grad * result * self.log()
+pow: self = pow_backward(grad, self, exponent); exponent = grad * result * self.log()
 relu: self = aten.threshold_backward(grad, result, 0)
 select: self = into_zeros(grad, self_sizes, "select", dim, index)
 slice: self = into_zeros(grad, self_sizes, "slice", dim, start, end, step)
@@ -54,6 +54,12 @@ def sum_to(grad, sizes):
     new = grad.dim() - len(sizes)
     dims = [d for d, n in enumerate(grad.shape) if d < new or (sizes[d - new] == 1 != n)]
     return grad.sum(dims, True).reshape(sizes) if dims else grad
+
+
+def pow_backward(grad, self, exponent):
+    """At 0 the rule for x ** 0 would be 0 times infinity."""
+    constant = isinstance(exponent, (int, float)) and exponent == 0
+    return aten.zeros_like(grad) if constant else grad * exponent * self ** (exponent - 1)
 
 
 def sum_backward(grad, sizes, dim, keepdim):

@@ -18,7 +18,16 @@ def empty(size, dtype=float32, device="cpu"):
     return Tensor(storage, dtype, size, row_major(size))
 
 
+def assert_no_internal_overlap(self):
+    """aten/src/ATen/MemoryOverlap.h"""
+    overlaps = any(n > 1 and not step for n, step in zip(self.shape, self.strides))
+    said = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
+    TORCH_CHECK(not overlaps, f"{said}Please clone() the tensor before performing the operation.")
+
+
 def copy(self, src):
+    if isinstance(src, (Tensor, np.ndarray)):  # a number may be written twice, as zero_ does
+        assert_no_internal_overlap(self)
     if self.device == "cpu":
         self.array()[...] = src.array() if isinstance(src, Tensor) else src
     return self

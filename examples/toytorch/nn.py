@@ -20,6 +20,7 @@ functional = SimpleNamespace(linear=aten.linear, relu=aten.relu, nll_loss=aten.n
 class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
         super().__init__(data.storage, data.dtype, data.shape, data.strides, data.offset)
+        self.version_counter = data.version_counter
         self.requires_grad_(requires_grad)
 
 
@@ -42,6 +43,9 @@ class Module:
 
     # --8<-- [start:Module]
     def __setattr__(self, name, value):
+        if name in self._parameters and type(value) is Tensor:
+            said = f"cannot assign 'torch.{value.dtype.scalar_type}Tensor' as parameter '{name}'"
+            raise TypeError(f"{said} (torch.nn.Parameter or None expected)")
         for home in (vars(self), self._parameters, self._modules):
             home.pop(name, None)
         is_parameter, is_module = isinstance(value, Parameter), isinstance(value, Module)

@@ -6,7 +6,7 @@ import numpy as np
 
 from ._tensor import Tensor
 from .dispatch import library
-from .factories import empty
+from .factories import assert_no_internal_overlap, empty
 from .storage import TORCH_CHECK, bool_, float32, int64, result_type
 from .view import wrap_dim
 
@@ -26,6 +26,8 @@ def structured(meta, name=None, schema=None, inplace=False):
         TORCH_CHECK(out.shape == tuple(sizes), said)
         said = f"result type {dtype.scalar_type} can't be cast to the desired output type {out.dtype.scalar_type}"
         TORCH_CHECK(dtype.category <= out.dtype.category, said)
+        if inplace:
+            assert_no_internal_overlap(out)
         if device == "cpu":
             with np.errstate(all="ignore"):
                 out.array()[...] = impl(*(arg.array() if isinstance(arg, Tensor) else arg for arg in args))

@@ -15,6 +15,7 @@ class Optimizer:
         self.param_groups = [{**options, **fixed, "params": params}]
         TORCH_CHECK(params, "optimizer got an empty parameter list", ValueError)
         TORCH_CHECK(not isinstance(params[0], dict), "toytorch has one group of parameters", NotImplementedError)
+        TORCH_CHECK(not any(p.grad_fn for p in params), "can't optimize a non-leaf Tensor", ValueError)
         TORCH_CHECK(options["lr"] >= 0, f"Invalid learning rate: {options['lr']}", ValueError)
 
     def zero_grad(self):

@@ -73,6 +73,10 @@ CUT = """() => [...document.querySelectorAll('article :is(.highlight code, .it-o
   .filter(one => one.checkVisibility() && one.scrollWidth - one.clientWidth - one.scrollLeft > 2)
   .filter(one => getComputedStyle(one).maskImage === 'none')
   .map(one => `goes on without a cue: ${one.outerHTML.slice(0, 80)}`)"""
+# Text in a figure that no rule gives a color: black in both themes.
+UNCOLORED = """() => [...document.querySelectorAll('article svg text')]
+  .filter(one => getComputedStyle(one).fill === 'rgb(0, 0, 0)')
+  .map(one => `without a color: ${one.outerHTML.slice(0, 80)}`)"""
 FOCUSABLE = """() => {
   const seen = new Set()
   const found = [...document.querySelectorAll('a[href], button, input, summary, [tabindex="0"]')].filter(one => {
@@ -137,6 +141,7 @@ def broken_looks(page, width: int) -> list[str]:
     """What is wrong with a page at its present width: things that moved, lie under others, scroll sideways, or keep
     somebody out."""
     found = page.evaluate("window.shifts") + page.evaluate(CUT) + page.evaluate(COVERED)
+    found += page.evaluate(UNCOLORED)
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         found.append(f"scrolls sideways: {wide} px")
     page.add_script_tag(path=AXE_PATH)
@@ -383,6 +388,7 @@ BROKEN = """
 <p><a href="#x" style="outline: none">no outline</a><span onclick="0" tabindex="0" style="outline: none">x</span></p>
 <div class="it-tools" style="display: block !important"><a href="#y">printed</a></div>
 <div class="highlight"><div class="it-tools" style="inset: 0 auto auto 0">over</div><pre><code>under</code></pre></div>
+<svg width="50" height="20"><text y="15">black</text></svg>
 <script>
 console.error('oh')
 fetch('http://127.0.0.2:9/').catch(() => 0)
@@ -444,6 +450,7 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         "layout shift",
         "covered: under",
         "goes on without a cue",
+        "without a color",
     ):
         assert broken in found, found
     assert "oh" in said and any("127.0.0.2" in one for one in said)

@@ -336,6 +336,18 @@ def test_the_files_of_a_download_need_torch_alone(name):
     assert imported - sys.stdlib_module_names <= {"torch", "functorch", "check"}
 
 
+def test_the_download_of_the_ladder_checks_by_itself(tmp_path: Path):
+    (packed,) = taken.offered(BOOK.page("ladder/index.md")).values()
+    zipfile.ZipFile(io.BytesIO(packed)).extractall(tmp_path)
+    assert sorted(f"ladder/{path.parent.name}" for path in tmp_path.rglob("start.py")) == RUNGS
+    assert not [*tmp_path.rglob("solution.py"), *tmp_path.rglob("wrong")]
+    for file, status in (("start", 1), ("solution", 0)):
+        source = taken.FOLDER / "ladder" / "abs" / f"{file}.py"
+        (tmp_path / "ladder" / "mine.py").write_bytes(source.read_bytes())
+        ran = alone(tmp_path / "ladder", "exercises/check.py", "mine.py", "ladder/abs")
+        assert ran.returncode == status, ran
+
+
 @pytest.mark.parametrize("name", ["strides", "trace"])
 def test_the_files_of_a_download_check_by_themselves(tmp_path: Path, name):
     zipfile.ZipFile(io.BytesIO(taken.zipped(taken.files(name)))).extractall(tmp_path)

@@ -123,7 +123,8 @@ def test_every_page_says_how_long_it_takes_and_can_be_taken_along(book: Path):
         forms = {book / file for file in file_names(page.stem).values()}
         folder, name = built.parent, built.stem
         exercise = {folder / f"{name}.zip", folder / f"do-{name}.ipynb"} if page.kind == "exercise" else set()
-        assert links == forms | exercise
+        ladder = {folder / "ladder.zip"} if page.stem == "ladder/index" else set()
+        assert links == forms | exercise | ladder
         assert all(link.stat().st_size for link in links)
 
 

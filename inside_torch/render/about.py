@@ -81,12 +81,12 @@ def take_along(page: Page, imprint: Imprint) -> list[str]:
 
 def do_anywhere(page: Page, imprint: Imprint) -> str:
     """The links to what an exercise needs, wherever the reader is."""
-    name = basename(page.stem)
-    if page.kind != "exercise" or not exercise.offered(page):
-        return ""
-    notebook = f"do-{name}.ipynb"
-    links = [link(f"{name}.zip", "its files", " download"), link(notebook, "a notebook of its own", " download")]
-    return "Do it anywhere: " + ", ".join(links + in_colab(notebook, "that notebook in Colab", imprint))
+    offered = [basename(file) for file in exercise.offered(page)]
+    links = [link(file, "its files", " download") for file in offered if file.endswith(".zip")]
+    for notebook in (file for file in offered if file.endswith(".ipynb")):
+        links.append(link(notebook, "a notebook of its own", " download"))
+        links += in_colab(notebook, "that notebook in Colab", imprint)
+    return "Do it anywhere: " + ", ".join(links) if links else ""
 
 
 def changed(page: Page, imprint: Imprint) -> str:

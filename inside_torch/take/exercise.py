@@ -20,9 +20,11 @@ CODE_OR_LINK = re.compile(r"```.*?```|`[^`\n]+`|\[(?P<shown>(?:`[^`\n]+`|[^]`])+
 
 
 def offered(page: Page) -> dict[str, bytes]:
-    """What the page of an exercise offers, by its place in the site; nothing for a page without a judge."""
+    """What the page of an exercise, or of the ladder, offers, by its place in the site; nothing for other pages."""
     folder, _, name = page.stem.rpartition("/")
-    if not (FOLDER / name / "judge.py").exists():
+    if (FOLDER / folder / "rungs.py").exists():
+        return {f"{folder}/{folder}.zip": zipped(rungs(folder))}
+    if page.kind != "exercise" or not (FOLDER / name / "judge.py").exists():
         return {}
     made = files(name) | {f"{name}.zip": zipped(files(name)), f"do-{name}.ipynb": notebook(name).encode()}
     return {f"{folder}/{path}": content for path, content in made.items()}
@@ -32,6 +34,13 @@ def files(name: str) -> dict[str, bytes]:
     """The files of an exercise by name, `strides/start.py` for one; there, `python check.py start.py` checks it."""
     paths = FOLDER / name / "start.py", FOLDER / "check.py", FOLDER / name / "judge.py"
     return {f"{name}/{path.name}": path.read_bytes() for path in paths}
+
+
+def rungs(folder: str) -> dict[str, bytes]:
+    """The files of a ladder, and the toytorch that it extends, placed as in the book."""
+    paths = FOLDER / "check.py", *FOLDER.glob(f"{folder}/rungs.py"), *(FOLDER.parent / "toytorch").glob("*.py")
+    paths += (*FOLDER.glob(f"{folder}/*/start.py"), *FOLDER.glob(f"{folder}/*/judge.py"))
+    return {f"{folder}/{path.relative_to(FOLDER.parent).as_posix()}": path.read_bytes() for path in sorted(paths)}
 
 
 def zipped(files: dict[str, bytes]) -> bytes:

@@ -51,8 +51,8 @@ def write_forms(build: Build, config, pages: list) -> None:
             printed = [build.blocks.result(notebook.program(page.text)).output]
         inputs = site, figures.style(), page.src, build.with_includes(page.text), *printed
         made = cache.memo(lambda page=page: forms(page, build, site), *inputs)
-        offered = exercise.offered(page) if page.kind == "exercise" else {}
-        for file, content in ({file: made[form] for form, file in file_names(page.stem).items()} | offered).items():
+        named = {file: made[form] for form, file in file_names(page.stem).items()}
+        for file, content in (named | exercise.offered(page)).items():
             write(folder / file, content)
         index.append(f"- [{shown.title}]({site}{page.stem}.md): {html.unescape(shown.meta['description'])}")
     if build.others.torches:

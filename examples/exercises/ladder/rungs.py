@@ -8,7 +8,8 @@ from check import Wrong
 
 EXAMPLES = Path(__file__).resolve().parents[2]
 if not (EXAMPLES / "toytorch" / "__init__.py").is_file():
-    raise Wrong(f"there is no toytorch in {EXAMPLES}. The ladder extends it, so check a rung in a clone of the book.")
+    where = "in a clone of the book, or in the folder of the ladder's download"
+    raise Wrong(f"there is no toytorch in {EXAMPLES}. The ladder extends it, so check a rung {where}.")
 sys.path.append(str(EXAMPLES))
 
 import torch  # noqa: E402

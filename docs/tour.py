@@ -10,9 +10,9 @@
 # # The tour
 #
 # Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
-# computes, and back. It takes one sitting. Every stop ends with a link to the chapter that explains it in full, so
-# you need not understand each detail now. What you should have at the end is the order of the stops: at the last
-# one you fill in a map of them yourself.
+# computes, and back. It takes one sitting: plan 45 minutes if you look at every output. Every stop ends with a link
+# to the chapter that explains it in full, so you need not understand each detail now. What you should have at the end
+# is the order of the stops: at the last one you fill in a map of them yourself.
 #
 # The cells of this notebook share one Python, and they ran from the top to the bottom. (On all other pages of the
 # book a block is a whole program.) Here are the ten lines, but for two things: the loss is printed, and
@@ -75,8 +75,8 @@ for name, w in model.named_parameters():
 print("together", sum(w.numel() for w in model.parameters()), "numbers")
 
 # %% [markdown]
-# A `Parameter` is a tensor that by default requires grad, and that a module lists. The optimizer got this list, not a copy of
-# the numbers, so what it writes is what the model reads in the next step.
+# A `Parameter` is a tensor that by default requires grad, and that a module lists. The optimizer got this list, not a
+# copy of the numbers, so what it writes is what the model reads in the next step.
 #
 # *In full:* [Modules](modules.html).
 #
@@ -84,7 +84,7 @@ print("together", sum(w.numel() for w in model.parameters()), "numbers")
 #
 # `model(x)` calls three modules. PyTorch sees something finer: the *operators* that they call, which are functions
 # on tensors with a name, such as `addmm`. A dispatch mode is an object that PyTorch calls in place of each
-# operator. Ours prints the name, and then lets the operator run:
+# operator. Ours notes the name, and then lets the operator run:
 
 # %%
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -110,8 +110,8 @@ print("forward:", *forward)
 #
 # One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
 # backward will need. The *dispatcher* picks among them for each call. It looks at the tensors: each carries a set
-# of keys, and the highest key that is switched on and has a kernel comes first. (The functions with an underscore in front are
-# private: fine for looking, not for building on.)
+# of keys, and the highest key that is switched on and has a kernel comes first. (The two functions of `torch._C` in the
+# next cell are private: fine for looking, not for building on.)
 
 # %%
 weight = model[0].weight
@@ -123,8 +123,9 @@ for line in table:
         print(line.split(" [")[0].replace("/__w/pytorch/pytorch/", ""))
 
 # %% [markdown]
-# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU. (The
-# other two are skipped in this call.) So a call of `addmm` runs two kernels, one after the other. The one for
+# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU. The other
+# two are skipped in this call: autocast is off, and for `addmm` the key `ADInplaceOrView` has no kernel that does
+# anything. So a call of `addmm` runs two kernels, one after the other. The one for
 # `AutogradCPU` notes how to go back, and calls `addmm` again without the keys of autograd. This second call ends in
 # the one for `CPU`, which computes. The rows name the files of PyTorch that registered the two. Both files are
 # generated when PyTorch is built; the number is a line in the file.
@@ -154,9 +155,10 @@ for node in nodes:
 
 # %% [markdown]
 # Read it from the top, from the loss back to the Parameters. `NllLossBackward0` is the last thing that forward did.
-# The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
-# shape (8, 4): where that is 0, no gradient passes. Saved tensors are one reason why training needs more
-# memory than prediction. Gradients and the optimizer's state are the others.
+# The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of shape
+# (8, 4): where that is 0, no gradient passes. The first layer, the last `AddmmBackward0`, has saved `x` and not its
+# weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved tensors are
+# one reason why training needs more memory than prediction. Gradients and the optimizer's state are the others.
 #
 # *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
 #
@@ -176,11 +178,11 @@ print(*order)
 print("grad after: ", tuple(weight.grad.shape))
 
 # %% [markdown]
-# The *engine*, the loop that runs the nodes, begins at the loss. Of the nodes that are ready it takes an
-# `AccumulateGrad` first, and else the one that forward made last. Now each `.grad` is a tensor of the shape of its
-# Parameter. Is it right? The gradient of cross entropy for its input is a short formula: the probabilities, minus 1
-# for the right class, divided by the number of samples. From there on it is matrix products, and a mask for the
-# ReLU:
+# The *engine*, the loop that runs the nodes, begins at the loss. A node is ready when all its gradients have come. Of
+# the nodes that are ready the engine takes an `AccumulateGrad` first, and else the one that forward made last. Now
+# each `.grad` is a tensor of the shape of its Parameter. Is it right? The gradient of cross entropy for its input is
+# a short formula: the probabilities, minus 1 for the right class, divided by the number of samples. From there on it
+# is matrix products, and a mask for the ReLU:
 
 # %%
 with torch.no_grad():
@@ -209,10 +211,11 @@ print("largest change", f"{(weight - before).abs().max().item():.3f}", "with a l
 print("writes to the weight:", weight._version - version)
 
 # %% [markdown]
-# Adam divides the average gradient by the size that gradients usually have, so a number usually moves by about the
-# learning rate. The last row counts in-place operations on the weight: AdamW makes one for weight decay and one for
-# the step. Tensors have such a counter, and that is how backward notices when you overwrite what it saved: it
-# compares the count with the one it noted.
+# Adam divides the average gradient by the size that gradients usually have. So a number moves by about the learning
+# rate in its first steps, and by less when the gradients shrink, as here after 100 steps. The last row counts
+# in-place operations on the weight: AdamW makes one for weight decay and one for the step. Every tensor has such a
+# counter. A node notes the count when it saves a tensor, and backward compares: if somebody has overwritten what was
+# saved, it raises an error.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html).
 #
@@ -314,7 +317,7 @@ for event in prof.events():
 
 # %% [markdown]
 # The step of the optimizer has the most events, and no product at all. In a network this small, calls outnumber
-# products by far; in a large one, the products take over.
+# products by far. In a large one the products take over, which this notebook does not show.
 #
 # *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
 #
@@ -379,10 +382,11 @@ for kind in ("extern_kernels", "cpp_fused"):
 #
 # ## 10. The map
 #
-# That was one step of training. Here it is as one picture, made from the nodes of the fourth stop and the operators
-# of the third. Forward goes down on the left. Each operator has left the node beside it, and backward goes up
-# through the nodes. To the right are the gradients that a node passes to Parameters, and what the optimizer keeps
-# for each:
+# That was one step of training. Each operator below went the way of the third stop: the dispatcher ran its kernel for
+# autograd, which left a node, and then its kernel for the CPU. Here is the step as one picture, made from the nodes
+# of the fourth stop and the operators of the third. Forward goes down on the left. Each operator has left the node
+# beside it, and backward goes up through the nodes. To the right are the gradients that a node passes to Parameters,
+# and what the optimizer keeps for each:
 
 # %%
 leaf = {id(w): (name, optimizer.state[w]) for name, w in model.named_parameters()}

@@ -52,7 +52,8 @@ def _layout(there: Sequence[Page], aims: Sequence[str], edges: list, wrapped: bo
     """Shapes, width and height; `wrapped` is for a phone, with a title's words on lines of their own."""
     said = [page.title.split() if wrapped else [page.title] for page in there]
     apart = PAD / 2 if wrapped else PAD
-    sizes = [(max(map(code_width, lines)) + 2 * PAD - apart, LINE * len(lines) + 12) for lines in said]
+    wide = [max(code_width(line, 13 if page.src in aims else 12) for line in lines) for page, lines in zip(there, said)]
+    sizes = [(one + 2 * PAD - apart, LINE * len(lines) + 12) for one, lines in zip(wide, said)]
     places, ways, width, height = layered(sizes, edges, LEVELS, apart)
     shapes = [s for (_, to), steps in zip(edges, ways) for s in (path(*steps), arrow_head(steps[-2], places[to][1]))]
     for vertex, (page, lines, (wide, high)) in enumerate(zip(there, said, sizes)):

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from inside_torch.tools import bench
-from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed
+from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed, plain_process
 
 
 def test_the_folders_of_bench_can_be_compiled_in(capsys, monkeypatch: pytest.MonkeyPatch):
@@ -24,6 +25,19 @@ def test_a_small_corpus_is_measured(tmp_path: Path):
     assert all(ratio > 0 for ratio in ratios.values())
     assert ratios["unchanged"] < ratios["cold"]
     assert "print('edited')" in (tmp_path / "corpus" / "docs" / "index.md").read_text()
+
+
+def test_a_program_that_registers_operators_shares_no_process(tmp_path: Path):
+    registers = """
+import torch
+
+assert not hasattr(torch, "seen")
+torch.seen = True
+print(torch.library.custom_op("book::relu", torch.relu, mutates_args=(), schema="(Tensor x) -> Tensor"))"""
+    command = plain_process(tmp_path / "limit", [registers, "import torch\n\nprint(hasattr(torch, 'seen'))", registers])
+    done = subprocess.run(command, cwd=tmp_path / "limit", capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["<CustomOpDef(book::relu)>"] * 2 + ["False"]
+    assert done.stderr == ""
 
 
 def test_a_book_that_cannot_be_built_is_said_so(tmp_path: Path):

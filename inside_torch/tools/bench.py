@@ -1,11 +1,13 @@
 """`make bench`: how fast a book builds, as ratios to one plain process that runs its programs one after another.
 
-That process imports torch once and isolates nothing. Every ratio compares two measurements of the same run of this
-file; absolute times depend on the machine.
+That process imports torch once and isolates nothing but the programs that register operators or a device: torch ends
+the process of the second that does. Every ratio compares two measurements of the same run of this file; absolute times
+depend on the machine.
 """
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -26,16 +28,32 @@ watch: []
 plugins:
   search: {{}}
 """
+# A program that registers for the life of its process what a second program could not register again.
+REGISTERS = re.compile(r"\b(?:torch\.library|custom_op|cpp_extension|load_inline|rename_privateuse1_backend)\b")
 LIMIT = """\
 import json, os, sys
 sys.path.insert(0, {root!r})
-for number, source in enumerate(json.load(open("programs.json"))):
+import torch._inductor.compile_fx
+
+
+def run(number, source):
     os.makedirs(f"work{{number}}"); os.chdir(f"work{{number}}")
     try:
         exec(compile(source, "block.py", "exec"), {{"__name__": "__main__"}})
     except BaseException as error:  # what one program leaves behind is in the way of others
         print(number, repr(error), file=sys.stderr)
     os.chdir("..")
+
+
+registering, others = json.load(open("programs.json"))
+for number, source in enumerate(registering):
+    child = os.fork()
+    if not child:
+        run(number, source)
+        os._exit(0)
+    os.waitpid(child, 0)
+for number, source in enumerate(others, len(registering)):
+    run(number, source)
 os._exit(0)
 """
 TINY = "import torch\n\nx = torch.arange({n}, {n} + 6).reshape(2, 3)\nprint(x.t().stride(), x.sum())"
@@ -93,14 +111,21 @@ def seconds(command: list[str], folder: Path, environment: dict[str, str]) -> fl
     return time.perf_counter() - started
 
 
+def plain_process(work: Path, programs: list[str]) -> list[str]:
+    """The command that runs the programs in one process, in the folder `work`, which is made."""
+    work.mkdir()
+    (work / "limit.py").write_text(LIMIT.format(root=str(ROOT)))
+    parts = [[program for program in programs if bool(REGISTERS.search(program)) == first] for first in (True, False)]
+    (work / "programs.json").write_text(json.dumps(parts))
+    return [sys.executable, "limit.py"]
+
+
 def measured(folder: Path) -> dict[str, float]:
     """The ratios of GOALS for the book in `folder`, which is left with one block edited."""
     book = Book.read(folder)
     fence = next(fence for page in book.pages for fence in page.fences if fence.info == "python")
     work = folder / "limit"
-    work.mkdir()
-    (work / "limit.py").write_text(LIMIT.format(root=str(ROOT)))
-    (work / "programs.json").write_text(json.dumps([one.program for page in book.pages for one in page.running]))
+    command = plain_process(work, [one.program for page in book.pages for one in page.running])
     caches = {"TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"), "TORCH_EXTENSIONS_DIR": str(work / "extensions")}
     plain = Edition().environment | caches
     quiet = {"INSIDE_TORCH_CACHE": str(folder / "cache"), "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
@@ -109,7 +134,7 @@ def measured(folder: Path) -> dict[str, float]:
     def limit() -> float:
         for left in work.glob("work*"):
             shutil.rmtree(left)
-        return seconds([sys.executable, "limit.py"], work, plain)
+        return seconds(command, work, plain)
 
     cold_limit, warm_limit = limit(), limit()
     cold = seconds(build, folder, os.environ | quiet)

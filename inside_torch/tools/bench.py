@@ -86,9 +86,10 @@ def mixed(tiny: int = 150, middle: int = 30, dynamo: int = 14, inductor: int = 6
 
 def copied(folder: Path) -> Path:
     """The project in a folder of its own, without its caches."""
-    for name in ("docs", "examples", "inside_torch"):
+    for name in ("docs", "examples", "inside_torch", "tests/approved"):
         shutil.copytree(ROOT / name, folder / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "mkdocs.yml", folder)
+    for name in ("mkdocs.yml", "tests/toytorch.txt"):
+        shutil.copy(ROOT / name, folder / name)
     return folder
 
 

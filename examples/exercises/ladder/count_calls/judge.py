@@ -62,6 +62,11 @@ def after_errors(program):
     return also_after(program) if "error" in program else right(program)
 
 
+def kept(program):
+    so_far = list(PROGRAMS)[: list(PROGRAMS).index(program) + 1]
+    return sorted(sum((Counter(dict(right(one))) for one in so_far), Counter({"aten::exp": 1})).items())
+
+
 def once(program):
     return [(name, 1) for name, _ in right(program)]
 
@@ -72,6 +77,7 @@ IDEAS = {
     ),
     "You may have taken the key away only where nothing fails. An error in the block skips what stands after yield, "
     "if it does not stand under finally.": after_errors,
+    "You may have kept the counts of the block before. Each block begins at 0.": kept,
     "You may have noted which operators were called, and not how often.": once,
     "You may have not called the operator's kernel from your fallback, or not returned what it gave.": (
         lambda program: []
@@ -88,5 +94,8 @@ def check(work):
             f"x.exp() is {y!r} while calls are counted. You may have counted and stopped there: a kernel has to "
             "return the result, which the kernel below gives it through op.redispatch."
         )
-    otherwise = "Each call from Python counts, in backward as well, and an operator made of others makes them call too."
+    otherwise = (
+        "Each call from Python counts, in backward as well, and an operator made of others makes them call too. A node "
+        "that saves its own result calls aten::detach."
+    )
     compare("counting", [(name,) for name in PROGRAMS], run(work.counting), right, IDEAS, otherwise)

@@ -98,5 +98,8 @@ IDEAS = {
 
 
 def check(work):
-    otherwise = "Each number is what is reserved after a request, in segments; a request is a number of bytes."
+    otherwise = (
+        "The first number is the limit in bytes. Then come requests in bytes, and -1 gives back what the first request "
+        "got. Compared is what is reserved after each of them, in segments."
+    )
     compare("reserved", scripts(), run(work.LimitedAllocator), rival(), IDEAS, otherwise)

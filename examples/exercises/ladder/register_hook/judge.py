@@ -63,7 +63,7 @@ def rival(latest=False, last_only=False, keeps=False, returns=True, all_removed=
 
 IDEAS = {
     "You may have wrapped apply once for each hook. The outermost function runs first, which is the hook that was "
-    "registered last.": rival(latest=True),
+    "registered last. The hook that was registered first has to run first.": rival(latest=True),
     "You may have kept one hook only, the last. A tensor may have many.": rival(last_only=True),
     "You may have thrown away what the hook returns. It replaces the gradient, for the hooks after it and for the "
     "node.": rival(returns=False),

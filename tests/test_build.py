@@ -11,11 +11,13 @@ import re
 import signal
 import struct
 import subprocess
+import sys
 import termios
 import time
 from pathlib import Path
 
-from conftest import Site, fence, left_behind
+import pytest
+from conftest import ROOT, Site, fence, left_behind
 
 COUNTING = "import os\nprint('block', {})"
 
@@ -41,6 +43,16 @@ def test_a_cached_and_a_fresh_build_are_the_same_bytes(site: Site):
     one_core = site.build(INSIDE_TORCH_CACHE=str(site.folder / "other"), TZ="Asia/Tokyo", HOME="/nowhere", LC_ALL="C")
     assert (one_core.returncode, blocks_to_run(one_core.stdout)) == (0, "9 of 9 blocks to run")
     assert site.files() == fresh
+
+
+LOADED = "import sys; import inside_torch.{}; print('torch' in sys.modules)"
+
+
+@pytest.mark.parametrize(("module", "loads"), [("hooks", "False"), ("figures", "True")])
+def test_a_build_does_not_wait_for_torch(module, loads):
+    """Its servers import torch, while the build goes on; the figures are theirs."""
+    command = [sys.executable, "-c", LOADED.format(module)]
+    assert subprocess.run(command, cwd=ROOT, capture_output=True, text=True).stdout == f"{loads}\n"
 
 
 def test_an_edit_runs_the_edited_block_only(site: Site):

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch._subclasses.fake_tensor import FakeTensorMode
 
+from inside_torch.drawing.layout import PHONE
 from inside_torch.figures import (
     backward_graph,
     hook_timeline,
@@ -23,7 +24,6 @@ from inside_torch.figures import (
     view_groups,
     write_counted,
 )
-from inside_torch.figures.layout import PHONE
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()

@@ -9,8 +9,8 @@ import pytest
 import torch
 from test_figures import ATTRIBUTES, CSS, SVG, numbers, rows_of, texts
 
+from inside_torch.drawing.layout import MARGIN, NARROW, WIDE, code_width
 from inside_torch.figures import lazy_copy, memory_order
-from inside_torch.figures.layout import MARGIN, NARROW, WIDE, code_width
 
 
 def images() -> dict[str, torch.Tensor]:

@@ -12,8 +12,8 @@ import pytest
 import torch
 from test_figures import SVG
 
+from inside_torch.drawing.layout import PHONE, WIDE, code_width
 from inside_torch.figures import loss_paths, step_curves
-from inside_torch.figures.layout import PHONE, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
 ROOT = Path(__file__).parents[1]

@@ -8,8 +8,8 @@ import torch
 from test_figures import HOSTILE, SVG, rows_of
 from torchgen import dest
 
+from inside_torch.drawing.layout import PHONE, READ, WIDE, code_width
 from inside_torch.figures import entry, yaml_path
-from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
 HEADERS = Path(torch.__file__).parent / "include" / "ATen" / "ops"

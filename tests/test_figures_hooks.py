@@ -5,8 +5,8 @@ import torch
 from test_figures import SVG, rows_of
 from torch import nn
 
+from inside_torch.drawing.layout import PHONE, READ, WIDE, code_width
 from inside_torch.figures import hook_timeline
-from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
 

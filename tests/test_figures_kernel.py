@@ -8,8 +8,8 @@ from test_figures import HOSTILE, SVG, rows_of
 from torch._inductor import config
 from torch._inductor.utils import run_and_get_code
 
+from inside_torch.drawing.layout import PHONE, READ, WIDE, code_width
 from inside_torch.figures import kernel_lines
-from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure
 
 X, B = torch.ones(3, 64), torch.ones(64)

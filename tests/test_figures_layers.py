@@ -8,8 +8,8 @@ import pytest
 import torch
 from test_figures import ATTRIBUTES, CSS, HOSTILE, SVG, rows_of, texts
 
+from inside_torch.drawing.layout import PHONE, code_width
 from inside_torch.figures import line_layers
-from inside_torch.figures.layout import PHONE, code_width
 
 
 def f(x, w, b):

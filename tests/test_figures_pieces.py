@@ -9,8 +9,8 @@ import xml.etree.ElementTree as ElementTree
 import pytest
 from test_figures import ATTRIBUTES, CSS, SVG, numbers, rows_of, texts
 
+from inside_torch.drawing.layout import MARGIN, NARROW, WIDE, code_width
 from inside_torch.figures import segment_maps
-from inside_torch.figures.layout import MARGIN, NARROW, WIDE, code_width
 
 MIB = 2**20
 

@@ -11,7 +11,7 @@ import pytest
 from conftest import ROOT
 from test_figures import ATTRIBUTES, CSS, SVG, rows_of, texts
 
-from inside_torch.figures.layout import NARROW, WIDE
+from inside_torch.drawing.layout import NARROW, WIDE
 from inside_torch.render.figures import checked_figure, figure_html
 
 MESH = """

@@ -5,8 +5,8 @@ import torch
 from test_figures import SVG, rows_of
 from torch import nn
 
+from inside_torch.drawing.layout import PHONE, READ, WIDE, code_width
 from inside_torch.figures import program_graph
-from inside_torch.figures.layout import PHONE, READ, WIDE, code_width
 from inside_torch.render.figures import checked_figure, figure_html
 from inside_torch.take.figures import as_picture
 

@@ -11,8 +11,8 @@ from test_figures import ATTRIBUTES, CSS, HOSTILE, SVG, rows_of
 from torch.func import vmap
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from inside_torch.drawing.layout import PHONE, WIDE
 from inside_torch.figures import kernels_ran
-from inside_torch.figures.layout import PHONE, WIDE
 
 X, W, B = torch.ones(8, 3), torch.ones(3, 4, requires_grad=True), torch.ones(4)
 

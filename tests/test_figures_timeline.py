@@ -11,9 +11,9 @@ from test_figures import SVG, rows_of
 from torch import nn
 from torch.distributed._tools.mem_tracker import MemTracker
 
+from inside_torch.drawing.layout import PHONE, READ, WIDE
 from inside_torch.figures import memory_timeline
 from inside_torch.figures.alive import KINDS
-from inside_torch.figures.layout import PHONE, READ, WIDE
 from inside_torch.figures.timeline import LETTER
 from inside_torch.render.figures import checked_figure
 

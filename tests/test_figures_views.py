@@ -9,8 +9,8 @@ import pytest
 import torch
 from test_figures import ATTRIBUTES, SVG, numbers, rows_of, texts
 
+from inside_torch.drawing.layout import MARGIN, NARROW, WIDE, code_width
 from inside_torch.figures import object_chain, view_groups, write_counted
-from inside_torch.figures.layout import MARGIN, NARROW, WIDE, code_width
 from inside_torch.render.figures import checked_figure, figure_html
 
 

@@ -6,7 +6,7 @@ import re
 import pytest
 from conftest import BOOK, ROOT
 
-from inside_torch.figures.drawing import figure
+from inside_torch.drawing.svg import figure
 from inside_torch.labs import LIMIT, lab
 from inside_torch.render.figures import checked_figure, data_of, figure_html
 

@@ -11,11 +11,12 @@ from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, NARROW
+from inside_torch.drawing.svg import arrow_down, group, text
+
 from .boxes import Box, column, grid, laid_out
-from .checks import checked
-from .drawing import arrow_down, group, text
 from .keys import entries, keys_of
-from .layout import MARGIN, NARROW
 
 aten = torch.ops.aten
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)

@@ -7,8 +7,8 @@ from textwrap import wrap
 from typing import NamedTuple
 from xml.etree import ElementTree
 
-from .drawing import arrow, arrow_down, figure, group, rect, text
-from .layout import MARGIN, NARROW, PHONE, READ, ROOM, WIDE, code_width, widest
+from inside_torch.drawing.layout import MARGIN, NARROW, PHONE, READ, ROOM, WIDE, code_width, widest
+from inside_torch.drawing.svg import arrow, arrow_down, figure, group, rect, text
 
 LINE = 16  # from one line of text in a box to the next
 DASH = "\u2013"  # stands where there is nothing

@@ -6,11 +6,12 @@ import re
 import torch
 from torch._dynamo.eval_frame import _debug_get_cache_entry_list
 
+from inside_torch.drawing.layout import MARGIN
+from inside_torch.drawing.svg import arrow, group, text
+
 from .boxes import Box, across, down, grid, laid_out
-from .drawing import arrow, group, text
 from .keys import keys_of, registered
 from .layers import Calls, Operators, compiled_layers, copied
-from .layout import MARGIN
 
 APART = 50  # between the way down and the way up
 SIDE = 52  # room for a way beside the boxes

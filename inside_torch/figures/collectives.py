@@ -6,10 +6,11 @@ from itertools import chain
 import torch
 import torch.distributed as dist
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.svg import arrow, cell, group, rect, text
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import arrow, cell, group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
 
 WORLD, WIDTH, HIGH, TEXT = 3, 28, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
 LEFT, BETWEEN, HEAD, BELOW = 16, 30, 24, 22  # room for a rank's number, for the arrow, for the name, under a grid

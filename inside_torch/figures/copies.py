@@ -5,10 +5,11 @@ from typing import NamedTuple
 
 import torch
 
+from inside_torch.drawing.checks import checked_dict, checked_label
+from inside_torch.drawing.layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
+from inside_torch.drawing.svg import arrow_head, cell, curve_right, group, path, rect, s_curve, text
+
 from .boxes import Box, Place, extent, laid_out
-from .checks import checked_dict, checked_label
-from .drawing import arrow_head, cell, curve_right, group, path, rect, s_curve, text
-from .layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
 from .reading import read
 
 TEXT, HIGH, MOST, TONES = 13, 30, 12, 3  # size of text, height of a cell, cells that fit a phone, tones

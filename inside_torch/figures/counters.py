@@ -4,9 +4,10 @@ from collections import namedtuple
 
 import torch
 
+from inside_torch.drawing.layout import CELL, MARGIN, ROOM, code_width, widest
+from inside_torch.drawing.svg import arrow, cell, group, rect, text
+
 from .boxes import extent, laid_out
-from .drawing import arrow, cell, group, rect, text
-from .layout import CELL, MARGIN, ROOM, code_width, widest
 from .reading import read
 
 TEXT, ROW = 13, 32  # size of text, from one tensor to the next

@@ -6,9 +6,9 @@ from itertools import pairwise, product
 
 import torch
 
-from .checks import checked_dict
-from .drawing import circle, figure, group, number, path, rect, text, through
-from .layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.svg import circle, figure, group, number, path, rect, text, through
 
 SIDE, BESIDE = 300, 34  # the widest surface, and the room between two
 GRID = 60  # squares a side in which a contour is traced

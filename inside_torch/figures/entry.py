@@ -7,11 +7,12 @@ from pathlib import Path
 import torch
 import torchgen
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN
+from inside_torch.drawing.svg import arrow, group, text
+
 from .boxes import Box, across, down, grid, laid_out
-from .checks import checked
-from .drawing import arrow, group, text
 from .keys import registered
-from .layout import MARGIN
 
 PACKAGED = Path(torchgen.__file__).parent / "packaged"
 NATIVE = PACKAGED / "ATen" / "native"

@@ -5,10 +5,11 @@ from itertools import pairwise
 
 from torch.profiler import profile
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, code_width
+from inside_torch.drawing.svg import arrow, group, rect, text
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import arrow, group, rect, text
-from .layout import MARGIN, code_width
 
 HIGH, GAP, MOST = 24, 4, 24  # height of an event's name; between two boxes; events that can be drawn
 ENGINE = "autograd::engine::evaluate_function: "

@@ -7,10 +7,11 @@ import torch
 from torch.export import ExportedProgram
 from torch.export.graph_signature import InputKind, OutputKind
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
+from inside_torch.drawing.svg import arrow, arrow_down, group, text
+
 from .boxes import Box, Place, laid_out
-from .checks import checked
-from .drawing import arrow, arrow_down, group, text
-from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 CARD, ROW, GAP = 40, 48, 26  # height of an input, from one input to the next, between two operators
 HEAD, PAD = 26, 10  # height of the headings, around the text of a box

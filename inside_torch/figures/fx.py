@@ -5,9 +5,9 @@ import re
 import torch
 from torch.fx import GraphModule, Node
 
-from .checks import checked_dict
-from .drawing import arrow, arrow_down, box, element, figure, group, rect, text
-from .layout import MARGIN, code_width, lanes
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import MARGIN, code_width, lanes
+from inside_torch.drawing.svg import arrow, arrow_down, box, element, figure, group, rect, text
 
 MOST_NODES = 24  # more do not fit a page
 BOX, ROW = 24, 38  # height of a node, from one node to the next

@@ -4,9 +4,9 @@ from typing import NamedTuple
 
 import torch
 
-from .checks import checked, checked_dict
-from .drawing import arrow_down, arrow_head, box, figure, group, path, rect, text
-from .layout import PHONE, code_width, layered
+from inside_torch.drawing.checks import checked, checked_dict
+from inside_torch.drawing.layout import PHONE, code_width, layered
+from inside_torch.drawing.svg import arrow_down, arrow_head, box, figure, group, path, rect, text
 
 MOST_NODES = 24  # more do not fit a page
 PILL, BOX, TAB = 24, 26, 19  # heights of a node, of a tensor, of a thing saved

@@ -5,9 +5,10 @@ from math import prod
 
 import torch
 
+from inside_torch.drawing.layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
+from inside_torch.drawing.svg import arrow, cell, group, rect, text
+
 from .boxes import Box, Place, laid_out
-from .drawing import arrow, cell, group, rect, text
-from .layout import CELL, MARGIN, NARROW, ROOM, code_width, widest
 from .reading import Reading, describe, read
 
 TEXT, LINE = 13, 18  # size of text, from one line of it to the next

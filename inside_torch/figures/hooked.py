@@ -10,9 +10,10 @@ from torch import nn
 from torch.autograd.graph import saved_tensors_hooks
 from torch.optim.optimizer import register_optimizer_step_post_hook
 
+from inside_torch.drawing.layout import MARGIN, code_width
+from inside_torch.drawing.svg import rect, text
+
 from .boxes import laid_out
-from .drawing import rect, text
-from .layout import MARGIN, code_width
 
 LINE, PAD, TEXT = 18, 8, 13  # from one line of text to the next, inside a box, its size
 Note = Callable[[], None]

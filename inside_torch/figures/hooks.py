@@ -7,11 +7,12 @@ from typing import NamedTuple
 
 import torch
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, PHONE, READ, WIDE, code_width
+from inside_torch.drawing.svg import circle, group, path, rect, text
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import circle, group, path, rect, text
 from .graph import short_name
-from .layout import MARGIN, PHONE, READ, WIDE, code_width
 
 ROW, PART = 27, 36  # height of a hook, of what runs between two hooks
 FULL = "forward_pre_hook", "forward_hook", "full_backward_pre_hook", "full_backward_hook"

@@ -5,10 +5,11 @@ import re
 import torch
 from torch.fx import Graph, GraphModule
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, PHONE, READ, WIDE, code_width
+from inside_torch.drawing.svg import arrow_head, group, path, rect, text
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import arrow_head, group, path, rect, text
-from .layout import MARGIN, PHONE, READ, WIDE, code_width
 
 LINE, INSET, LONGEST = 20, 8, 36  # height of a line, around the lines of a node, characters a phone has room for
 

@@ -7,10 +7,11 @@ from pathlib import PurePosixPath
 
 import torch
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import CELL, MARGIN, code_width
+from inside_torch.drawing.svg import arrow_down, cell, path, text
+
 from .boxes import Box, down, grid, laid_out
-from .checks import checked
-from .drawing import arrow_down, cell, path, text
-from .layout import CELL, MARGIN, code_width
 
 STAIR = 20  # from one key's name to the next
 HIGH, GAP = 40, 12  # height of a key on the way, and between two of them

@@ -9,11 +9,12 @@ import torch
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN
+from inside_torch.drawing.svg import arrow_down, group, text
+
 from .boxes import Box, column, grid, laid_out
-from .checks import checked
-from .drawing import arrow_down, group, text
 from .graph import explore
-from .layout import MARGIN
 
 LABEL = 94  # px for the names of layers
 LONGEST = 66  # characters of a line

@@ -8,12 +8,13 @@ import torch
 from torch._C import _functorch
 from torch._C._functorch import TransformType, get_unwrapped, maybe_get_level
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, ROOM, widest
+from inside_torch.drawing.svg import arrow, arrow_down, group, text
+
 from .boxes import LINE, Box, across, column, grid, laid_out
-from .checks import checked
-from .drawing import arrow, arrow_down, group, text
 from .graph import explore, short_name
 from .layers import Calls, Functions, Operators
-from .layout import MARGIN, ROOM, widest
 
 HEADS = ("function level", "autograd", "dispatch level")
 PASSES = ("forward pass", "backward pass")

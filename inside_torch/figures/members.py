@@ -6,8 +6,9 @@ from operator import itemgetter
 import torch
 from torch import nn
 
+from inside_torch.drawing.checks import checked
+
 from .boxes import laid_out, tally
-from .checks import checked
 
 OBSERVERS = ("optimizer", "checkpoint", "to()", "eval()")
 MOST = 16  # more attributes do not fit a page

@@ -4,10 +4,11 @@ import sys
 
 import torch
 
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import MARGIN, ROOM, widest
+from inside_torch.drawing.svg import arrow, arrow_head, curve_right, group, path, s_curve, text
+
 from .boxes import LINE, Box, Place, laid_out
-from .checks import checked_dict
-from .drawing import arrow, arrow_head, curve_right, group, path, s_curve, text
-from .layout import MARGIN, ROOM, widest
 
 PAD = 8  # around text
 APART, BESIDE = 30, 46  # between two objects, one below the other and side by side

@@ -5,8 +5,9 @@ from functools import wraps
 
 import torch
 
+from inside_torch.drawing.checks import checked
+
 from .boxes import DASH, laid_out, tally
-from .checks import checked
 
 PIECES = ("kernel", "fake", "setup", "backward", "vmap")
 

@@ -3,10 +3,11 @@
 A snapshot has the form of torch.cuda.memory._snapshot(): `segments`, each with its `total_size` in bytes and its
 `blocks`, each with `size` and `state` (torch/cuda/_memory_viz.py reads the same)."""
 
+from inside_torch.drawing.checks import checked_dict, checked_label
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.svg import group, rect, text
+
 from .boxes import laid_out
-from .checks import checked_dict, checked_label
-from .drawing import group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
 
 TEXT, HIGH, ROW, BETWEEN, MIB = 13, 26, 58, 32, 2**20  # text, height of a strip, from row to row, gap of panels
 USED = {"active_allocated", "active_awaiting_free", "active_pending_free"}  # what torch says of a block in use

@@ -9,10 +9,11 @@ from itertools import groupby
 import torch
 from torch.distributed.tensor import DTensor, Partial, Replicate, Shard
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.svg import group, path, rect, text
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import group, path, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
 
 CELL, APART, HEAD = 18, 10, 22  # side of a cell, from one grid to the next, height of a line of text above one
 

@@ -8,11 +8,12 @@ import torch
 from torch.autograd.graph import saved_tensors_hooks
 from torch.library import _scoped_library
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN
+from inside_torch.drawing.svg import text
+
 from .boxes import Box, down, grid, laid_out
-from .checks import checked
-from .drawing import text
 from .layers import Functions, Operators
-from .layout import MARGIN
 from .noted import put_before
 
 PLACES = {

@@ -5,11 +5,12 @@ from typing import NamedTuple
 
 import torch
 
+from inside_torch.drawing.layout import MARGIN, PHONE, READ, WIDE, code_width
+from inside_torch.drawing.svg import arrow, circle, group, rect, text
+
 from .boxes import laid_out
-from .drawing import arrow, circle, group, rect, text
 from .graph import PILL, checked_names, explore, shaped, short_name
 from .hooks import recorded
-from .layout import MARGIN, PHONE, READ, WIDE, code_width
 
 ROW, INSET, HEAD = 32, 10, 26  # from a node to the next; around those of a line; height of the headings
 LONGEST = 31  # characters of a line that a phone has room for

@@ -11,10 +11,11 @@ from textwrap import wrap
 import torch
 from torch.library import Library
 
+from inside_torch.drawing.layout import MARGIN, ROOM
+from inside_torch.drawing.svg import group, rect, text
+
 from .boxes import LINE, Box, column, down, grid, laid_out
-from .drawing import group, rect, text
 from .keys import COMPOSITE, entries
-from .layout import MARGIN, ROOM
 from .noted import put_before
 
 ABOVE = """FuncTorchDynamicLayerFrontMode FuncTorchGradWrapper FuncTorchBatched AutocastCPU AutogradMeta AutogradCPU

@@ -5,9 +5,9 @@ from typing import NamedTuple
 
 import torch
 
-from .checks import checked_dict
-from .drawing import cell
-from .layout import CELL, widest
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import CELL, widest
+from inside_torch.drawing.svg import cell
 
 MOST_CELLS = 32  # more do not fit a page
 

@@ -9,10 +9,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.checkpoint import checkpoint_sequential
 
+from inside_torch.drawing.checks import checked
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, spread
+from inside_torch.drawing.svg import circle, group, path, rect, text, through
+
 from .boxes import laid_out
-from .checks import checked
-from .drawing import circle, group, path, rect, text, through
-from .layout import MARGIN, NARROW, ROOM, spread
 
 HIGH, LEFT, APART = 170, 46, 58  # a plot: its height, the room for the numbers beside it, the room between two
 MOST = 9  # numbers of segments, each with its place below the plot

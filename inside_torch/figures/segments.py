@@ -4,9 +4,10 @@ A segment is a dict as torch.cuda.memory._snapshot() has it: `address`, `total_s
 addresses; a block has `size` and `state`.
 """
 
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
+from inside_torch.drawing.svg import group, rect, text
+
 from .boxes import laid_out
-from .drawing import group, rect, text
-from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 MIB, HIGH, BETWEEN = 2**20, 24, 8  # of a strip; between two segments
 CALLS = code_width("d = malloc(88 MiB)", READ)

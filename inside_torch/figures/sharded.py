@@ -4,10 +4,11 @@ import torch
 from torch import nn
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from inside_torch.drawing.checks import checked, checked_dict
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
+from inside_torch.drawing.svg import path, rect, text
+
 from .boxes import laid_out
-from .checks import checked, checked_dict
-from .drawing import path, rect, text
-from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 KINDS = {"AG": "all-gather", "F": "forward", "B": "backward", "RS": "reduce-scatter"}
 LEGEND = [*(f"{key} {said}" for key, said in KINDS.items()), "filled: whole"]

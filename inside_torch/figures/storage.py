@@ -4,9 +4,10 @@ from itertools import product
 
 import torch
 
+from inside_torch.drawing.layout import CELL, MARGIN, NARROW, PHONE, code_width, fan, spread
+from inside_torch.drawing.svg import arrow, circle, figure, group, path, rect, s_curve, text
+
 from .boxes import extent
-from .drawing import arrow, circle, figure, group, path, rect, s_curve, text
-from .layout import CELL, MARGIN, NARROW, PHONE, code_width, fan, spread
 from .reading import Reading, describe, read, strip
 
 LANE = 4  # between two lines that run beside a column of cells

@@ -9,10 +9,11 @@ from itertools import pairwise
 
 import torch
 
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import CELL, MARGIN, READ, code_width
+from inside_torch.drawing.svg import cell, group, number, path, rect, text
+
 from .boxes import extent, laid_out
-from .checks import checked_dict
-from .drawing import cell, group, number, path, rect, text
-from .layout import CELL, MARGIN, READ, code_width
 
 NUMBERED = 14  # height of the numbers above a strip
 APART = 40  # between two panels that stand side by side

@@ -5,11 +5,12 @@ from itertools import pairwise
 
 import torch
 
+from inside_torch.drawing.checks import checked, checked_dict
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
+from inside_torch.drawing.svg import circle, group, path, rect, text
+
 from .alive import KINDS, memory_rows
 from .boxes import laid_out
-from .checks import checked, checked_dict
-from .drawing import circle, group, path, rect, text
-from .layout import MARGIN, NARROW, READ, ROOM, code_width
 
 TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
 GROWS = {2: "grows with the model", 1: "grows with the batch", 3: "temporaries"}

@@ -7,9 +7,10 @@ from collections.abc import Callable
 from pathlib import Path
 from types import ModuleType
 
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, widest
+from inside_torch.drawing.svg import cell, text
+
 from .boxes import laid_out
-from .drawing import cell, text
-from .layout import MARGIN, NARROW, ROOM, widest
 
 HIGH, LEFT = 28, 12  # px: a row, and what is left free beside a name
 

@@ -7,10 +7,11 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 from torch.utils.flop_counter import FlopCounterMode, flop_registry
 
+from inside_torch.drawing.checks import checked_dict
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.svg import group, rect, text
+
 from .boxes import laid_out
-from .checks import checked_dict
-from .drawing import group, rect, text
-from .layout import MARGIN, NARROW, ROOM, code_width
 
 KINDS, COLUMNS = ("matrix products", "all else"), ("operators", "bytes moved", "FLOPs")
 PRODUCTS = {"mm", "addmm", "bmm", "baddbmm"}

@@ -3,7 +3,7 @@
 from itertools import pairwise
 from textwrap import wrap
 
-from inside_torch.figures.layout import layered
+from inside_torch.drawing.layout import layered
 
 from .backward_run import Run
 

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 
 from inside_torch.book import Page
 from inside_torch.build import Build
-from inside_torch.figures.drawing import arrow_head, figure, group, path, rect, text
-from inside_torch.figures.layout import code_width, layered
+from inside_torch.drawing.layout import code_width, layered
+from inside_torch.drawing.svg import arrow_head, figure, group, path, rect, text
 from inside_torch.render.about import minutes
 from inside_torch.render.figures import checked_figure, figure_html
 from inside_torch.render.glossary import chapters

@@ -91,7 +91,7 @@ class Blocks:
         self.runner = runner(edition)
         self.outputs, self.drawings = (
             Cache(edition, "blocks", "run"),
-            Cache(edition, "blocks", "run", "figures", "labs"),
+            Cache(edition, "blocks", "run", "drawing", "figures", "labs"),
         )
         self.pool = ThreadPoolExecutor(usable_cores())
         self.results: dict[Program, Future[Result]] = {}

@@ -6,7 +6,7 @@ from itertools import pairwise
 from math import ceil, inf
 from statistics import fmean
 
-from .drawing import s_curve
+from .svg import s_curve
 
 CELL = 26  # side of a cell; twelve of them and the margin fit a phone 360 px wide
 MARGIN = 4  # around every figure

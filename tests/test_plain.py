@@ -33,11 +33,15 @@ from inside_torch.take.notebook import PICTURE
 
 PAGES = [page for page in BOOK.pages if page.programs]
 EDITION = Edition()
-# Compiled code is kept between runs, apart from that of the build, whose settings are others.
+# A reader lives elsewhere. Compiled code is kept between runs, apart from that of the build, whose settings are others.
 DEFAULTS = {name: value for name, value in os.environ.items() if name not in PINNED} | {
+    "HOME": str(EDITION.cache / "plain-home"),
+    "LC_ALL": "C",
+    "TZ": "Asia/Tokyo",
     "TORCHINDUCTOR_CACHE_DIR": str(EDITION.cache / "plain-inductor"),
     "TORCH_EXTENSIONS_DIR": str(EDITION.cache / "plain-extensions"),
 }
+Path(DEFAULTS["HOME"]).mkdir(parents=True, exist_ok=True)
 RIGHT = Cache(EDITION, "plain", "run")
 EVERYTHING = os.environ.get("INSIDE_TORCH_FRESH") == "all"  # the weekly workflow
 
@@ -111,14 +115,22 @@ def test_every_block_prints_in_plain_python_what_its_page_shows(page: Page, tmp_
     assert differences(page, tmp_path) == []
 
 
-LEANING = "import os\n\nprint(os.environ.get('OMP_NUM_THREADS'))"
+# A program that prints a setting -> what its page shows, and what a reader gets.
+LEANING = {
+    "import os\n\nprint(os.environ.get('OMP_NUM_THREADS'))": ("1", "None"),
+    "import time\n\nprint(time.tzname[0])": ("UTC", "JST"),
+    "import locale\n\nprint(locale.setlocale(locale.LC_CTYPE, ''))": ("C.UTF-8", "C"),
+    "from pathlib import Path\n\nprint(Path.home().name)": (Path.home().name, "plain-home"),
+}
 
 
 @pytest.mark.parametrize("run", [fresh, forked])
-def test_a_block_that_leans_on_our_settings_is_noticed(run, tmp_path: Path):
-    block = Fence("python", LEANING, 3)
+@pytest.mark.parametrize("leaning", LEANING)
+def test_a_block_that_leans_on_our_settings_is_noticed(run, leaning, tmp_path: Path):
+    ours, theirs = LEANING[leaning]
+    block = Fence("python", leaning, 3)
     said = difference(block, build().result(block).output, run, tmp_path)
-    assert said == "plain Python prints:\nNone\n\nand the page shows:\n1\n"
+    assert said == f"plain Python prints:\n{theirs}\n\nand the page shows:\n{ours}\n"
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():

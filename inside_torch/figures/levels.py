@@ -9,10 +9,10 @@ from torch._C import _functorch
 from torch._C._functorch import TransformType, get_unwrapped, maybe_get_level
 
 from inside_torch.drawing.checks import checked
-from inside_torch.drawing.layout import MARGIN, ROOM, widest
-from inside_torch.drawing.svg import arrow, arrow_down, group, text
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, widest
+from inside_torch.drawing.svg import arrow, arrow_down, group, rect, text
 
-from .boxes import LINE, Box, across, column, grid, laid_out
+from .boxes import LINE, Box, Place, across, column, grid, laid_out
 from .graph import explore, short_name
 from .layers import Calls, Functions, Operators
 
@@ -184,21 +184,25 @@ def _draw(forward: list, back: list, counts: list, wide: bool) -> list:
 
 def _boxes(nodes: list, operators: list) -> list:
     """The boxes of the last two columns."""
-    both = Box(nodes, radius=11), Box(wrap(" ".join(operators), 38, break_long_words=False))
+    both = Box(nodes, radius=11), Box(_listed(operators))
     return [box if box.lines else None for box in both]
 
 
+def _listed(operators: list) -> list:
+    """Operators as lines that fit a column, and a phone."""
+    return wrap(", ".join(operators), 38, break_long_words=False)
+
+
 def _narrow(forward: list, back: list, counts: list) -> list:
-    """The same for a phone: a box for each row."""
+    """The same for a phone: a box for each call, and in that of backward one for each node."""
     shapes = [text(MARGIN, MARGIN + 13 + 18 * i, f"{HEADS[i]}: {counts[i]}", "it-value") for i in range(3)]
-    y = MARGIN + 86
-    for rows, said in zip((forward, back), PASSES):
-        boxes = []
-        for name, nodes, operators in rows:
-            lines = [name, *(f"node {node}" for node in nodes)] if name else nodes
-            lines = [*lines, " ".join(operators)] if operators else lines
-            boxes.append([Box(lines, "it-pill", lines[0], "", "start")])
-        drawn, places = column(boxes, y, gap=8)
-        shapes += [text(MARGIN, y - 7, said, "it-note"), *drawn]
-        y = places[len(boxes) - 1, 0].low + 30
+    rows = [(name, [f"node {node}" for node in nodes], _listed(operators)) for name, nodes, operators in forward + back]
+    calls = [[Box([name, *nodes, *said], bold=name, anchor="start")] for name, nodes, said in rows[: len(forward)]]
+    drawn, places = column(calls, top := MARGIN + 86, gap=8)
+    y = places[len(calls) - 1, 0].low + 30
+    inner = [[Box([*nodes, *said], anchor="start")] for _, nodes, said in rows[len(forward) :] if nodes or said]
+    within, inside = grid(inner, MARGIN + 6, y + 24, gap=6, room=NARROW - 12)
+    frame = Place(MARGIN, y, NARROW, inside[len(inner) - 1, 0].low + 6 - y)
+    shapes += [text(MARGIN, at - 7, said, "it-note") for at, said in zip((top, y), PASSES)]
+    shapes += [*drawn, rect(*frame, "it-pill", 4), text(MARGIN + 8, y + 16, back[0][0], "it-name"), *within]
     return shapes

@@ -1,13 +1,12 @@
 """`make bench`: how fast a book builds, as ratios to one plain process that runs its programs one after another.
 
-That process imports torch once and isolates nothing but the programs that register operators or a device: torch ends
-the process of the second that does. Every ratio compares two measurements of the same run of this file; absolute times
-depend on the machine.
+That process imports torch and its compilers once, and isolates nothing but the programs that register operators or a
+device: torch ends the process of the second that does. Every ratio compares two measurements of the same run of this
+file; absolute times depend on the machine.
 """
 
 import json
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -17,6 +16,7 @@ from pathlib import Path
 
 from inside_torch.book import Book
 from inside_torch.edition import ROOT, Edition
+from inside_torch.run.needs import needs
 
 # What is measured -> the ratio wanted.
 GOALS = {"cold": 0.75, "compilers warm": 1.0, "unchanged": 0.08, "one block edited": 0.1}
@@ -28,8 +28,6 @@ watch: []
 plugins:
   search: {{}}
 """
-# A program that registers for the life of its process what a second program could not register again.
-REGISTERS = re.compile(r"\b(?:torch\.library|custom_op|cpp_extension|load_inline|rename_privateuse1_backend)\b")
 LIMIT = """\
 import json, os, sys
 sys.path.insert(0, {root!r})
@@ -116,7 +114,7 @@ def plain_process(work: Path, programs: list[str]) -> list[str]:
     """The command that runs the programs in one process, in the folder `work`, which is made."""
     work.mkdir()
     (work / "limit.py").write_text(LIMIT.format(root=str(ROOT)))
-    parts = [[program for program in programs if bool(REGISTERS.search(program)) == first] for first in (True, False)]
+    parts = [[program for program in programs if needs(program).unregistered == first] for first in (True, False)]
     (work / "programs.json").write_text(json.dumps(parts))
     return [sys.executable, "limit.py"]
 

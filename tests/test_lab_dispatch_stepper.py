@@ -127,15 +127,16 @@ def output(program: str) -> list[str]:
 
 def test_a_reader_plays(lab):
     assert told(lab).startswith(
-        "One call of addmm on a plain tensor runs 2 kernels of addmm itself: AutogradCPU and CPU."
+        "The keys are asked from the top down. One call of addmm on a plain tensor runs 2 kernels of addmm itself: "
+        "AutogradCPU and CPU."
     )
     assert lab.locator(".it-lab-controls [role=group] button").all_text_contents()[:3] == [
-        "plain 2",
-        "grad 2",
-        "inference 1",
+        "plain: 2",
+        "grad: 2",
+        "inference: 1",
     ]
     lab.get_by_role("button", name="autocast").click()
-    assert "3 kernels of addmm itself" in told(lab) and told(lab).endswith("has their kernels, too, for addmm.")
+    assert "3 kernels of addmm itself" in told(lab) and told(lab).endswith("are only named here.")
     lab.get_by_role("button", name="next").click()
     assert told(lab).startswith("At AutocastCPU the kernel runs, registered at aten/src/ATen/autocast_mode.cpp:")
     assert "calls addmm again. In all it calls to.dtype \N{MULTIPLICATION SIGN}3, addmm." in told(lab)
@@ -150,7 +151,7 @@ def test_a_reader_plays(lab):
     lab.keyboard.press("Backspace")
     assert "choose gelu" in told(lab) and "AutocastCPU" in shown(lab)
     lab.keyboard.type("u")
-    sparse = lab.get_by_role("button", name="sparse 1 fails")
+    sparse = lab.get_by_role("button", name="sparse: 1 fails")
     sparse.focus()
     lab.keyboard.press("Enter")
     assert "NotImplementedError: Could not run 'aten::gelu' with arguments from the 'SparseCPU' backend" in told(lab)

@@ -142,7 +142,7 @@ class Replay extends Lab {
     const held = Object.values(sums).map(brief).join("; ")
     const kept = saved.length ? `${ran ? "freed" : again ? "recomputes" : "saves"} ${saved.join(", ")}` : ""
     const keeps = leaf ? `.grad ${brief(grad ?? this.run.grads[leaf])}` : kept
-    shapes.push(said(left, y - 2, leaf ? `${name} ${leaf}` : name))
+    shapes.push(said(left, y - 2, leaf ? `${name} ${leaf}` : width < ROOM - 6 ? `${name} ${number}` : name))
     if (width >= ROOM - 6) {
       shapes.push(said(left, y + 15, `${leaf ? "largest number" : `sequence number ${number}`}, ${state}`, "it-note"))
       shapes.push(said(350, y - 2, held && `holds ${held}`), said(350, y + 15, keeps, grad ? "it-value" : "it-note"))
@@ -150,7 +150,8 @@ class Replay extends Lab {
     }
     const room = (width - 2 - left) / LETTER
     const texts = held ? [`${state.replace("waits: ", "")}, ${held}`, held] :
-      grad ? [keeps] : [keeps ? `${state}, ${keeps}` : state, `${state}, ${saved.length} ${ran ? "freed" : "saved"}`]
+      grad ? [keeps] : [keeps ? `${state}, ${keeps}` : state,
+        `${state}, ${saved.length} ${ran ? "freed" : again ? "recomputed" : "saved"}`]
     texts.push(...texts.map((text) => text.replace(/, [-.\d]+(, …)?$/, ", …"))) // the first value alone
     const text = texts.find((one) => one.length <= room) ?? texts.at(-1), kind = held || grad ? "it-value" : "it-note"
     shapes.push(said(left, y + 15, text, kind, "start", width - 2 - left))

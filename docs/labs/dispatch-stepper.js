@@ -82,7 +82,7 @@ class DispatchStepper extends Lab {
   count(button, kind) {
     const rows = walk(this.op, kind).filter(isStop), { raises, happens } = rows.at(-1)
     const fails = raises || happens === "no kernel" ? " fails" : ""
-    button.textContent = `${kind} ${rows.filter(runs).length}${fails}`
+    button.textContent = `${kind}: ${rows.filter(runs).length}${fails}`
     button.ariaPressed = String(kind === this.kind)
   }
 
@@ -150,10 +150,10 @@ class DispatchStepper extends Lab {
   summary(stops) {
     const [op, [, , text, size], ran] = [this.op, ops[this.op], stops.filter(runs)]
     const count = `${ran.length} kernel${ran.length === 1 ? "" : "s"} of ${op} itself`
-    const inner = /^(autocast|vmap)$/.test(this.kind) ? " Other operators that it calls are only named: the lab "
-      + "follows one. The figure that it replaced has their kernels, too, for addmm." : ""
+    const inner = /^(autocast|vmap)$/.test(this.kind) ? " Other operators that it calls are only named here." : ""
     const noted = text ? `Seen in ${op}(${text}), x of size ${size}.` : "It was not called: the table alone says so."
-    return `One call of ${op} on ${kinds[this.kind][0]} runs ${count}: ${listed(ran.map(({ key }) => key))}.\n` +
+    return `The keys are asked from the top down. One call of ${op} on ${kinds[this.kind][0]} runs ${count}: ` +
+      `${listed(ran.map(({ key }) => key))}.\n` +
       `${this.next(stops.at(-1))} ${noted}${inner}`
   }
 

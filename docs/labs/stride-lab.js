@@ -50,7 +50,7 @@ class StrideLab extends StrideSliders {
     inputs.forEach((one) => (one.oninput = () => this.strided(...inputs.map(({ value }) => value))))
     const ask = this.tick("ask me first", "ask")
     ask.firstChild.oninput = () => this.set({ ask: String(ask.firstChild.checked), at: this.another(), cell: "" })
-    const names = Object.keys(PUZZLES), own = element("option", { value: "", textContent: "your own" })
+    const names = Object.keys(PUZZLES), own = element("option", { value: "", textContent: "your own", disabled: true })
     const puzzle = element("select", {}, ...names.map((name) => element("option", { textContent: name })), own)
     puzzle.oninput = () => {
       const [x, y, shape] = PUZZLES[puzzle.value] ?? [this.state.x, this.state.y, this.state.shape]
@@ -151,7 +151,8 @@ class StrideLab extends StrideSliders {
     const shared = new Set(this.read).size < this.read.length
     const check = Strides.overlap(y) === "yes" ? "so torch refuses in-place writes, because its check sees a stride 0" :
       "but torch allows in-place writes, because its check looks only for a stride 0"
-    return `${done.length ? of(done) : "y"} is ${y.memory === x.memory ? "a view" : "a copy"}`
+    const made = y === x ? "x itself" : y.memory === x.memory ? "a view" : "a copy"
+    return `${done.length ? of(done) : "y"} is ${made}`
       + `${Strides.contiguous(y) ? ", contiguous" : ", not contiguous"}. `
       + (shared ? `Several of its elements share a cell, ${check}. ` : "") + Strides.verdict(y, this.state.shape)
   }

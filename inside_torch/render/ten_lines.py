@@ -40,8 +40,8 @@ LINES = (
     Line(
         "x, target",
         ("tensor", "syntax", "footguns", "dtensor"),
-        "<b>Two tensors</b> of {x} and {labels} bytes. In memory, each sample of <samp>x</samp> begins {stride} "
-        "numbers after the one before it.",
+        "<b>Two tensors</b> of {x} and {labels} bytes. In memory <samp>x</samp> is one block: each sample begins "
+        "{stride} numbers after the one before it.",
         "x=x.nbytes, stride=x.stride(0), labels=target.nbytes",
     ),
     Line(
@@ -53,7 +53,7 @@ LINES = (
     Line(
         "optimizer",
         ("optimizer",),
-        "Holds <b>the same {held} Parameters</b>, no copies. It remembers {state} earlier steps so far.",
+        "Holds <b>the same {held} Parameters</b>, no copies. Its memory of gradients has {state} entries so far.",
         "held=same(optimizer, model), state=len(optimizer.state)",
     ),
     Line(
@@ -71,14 +71,15 @@ LINES = (
     Line(
         "loss",
         ("forward", "errors-shapes", "errors-devices"),
-        "Leaves <b>{nodes} nodes</b>, the steps that backward will take. The whole compiled model is one of them.",
-        "nodes=watch(loss), functions=seen.get('functions', len(written)), steps=step + 1, "
+        "Leaves <b>{nodes} nodes</b>, the steps that backward will take: one for the whole compiled model, {leaves} "
+        "that write a <samp>.grad</samp>, and those of the loss.",
+        "nodes=watch(loss), leaves=seen['leaves'], functions=seen.get('functions', len(written)), steps=step + 1, "
         "first=seen.get('first', loss.item()), last=loss.item(), had=grads(model)",
     ),
     Line(
         "zero_grad",
         ("gradients",),
-        "<b>Drops {freed} gradients</b> of the last round, {bytes} bytes. It writes no zeros.",
+        "<b>Drops {freed} gradients</b> of the round before, {bytes} bytes. It writes no zeros.",
         "freed=len(seen['had']) - len(grads(model)), bytes=sum(grad.nbytes for grad in seen.pop('had'))",
     ),
     Line(
@@ -141,6 +142,7 @@ def watch(loss):
         nodes += [one for one, _ in node.next_functions if one is not None and one not in nodes]
         handles.append(node.register_prehook(lambda _, name=node.name(): ran.append(name)))
     assert sum(node.name() == "CompiledFunctionBackward" for node in nodes) == 1
+    seen["leaves"] = sum("AccumulateGrad" in node.name() for node in nodes)
     return len(nodes)
 """
 

@@ -43,6 +43,9 @@ DEFAULTS = {name: value for name, value in os.environ.items() if name not in PIN
 }
 Path(DEFAULTS["HOME"]).mkdir(parents=True, exist_ok=True)
 RIGHT = Cache(EDITION, "plain", "run")
+# A program that compares times, which other work on the machine would disturb.
+CLOCK = re.compile(r"\b(?:timeit|thread_time|process_time|perf_counter|Timer)\b")
+CLOCKED = [page for page in PAGES if CLOCK.search(page.text)]
 EVERYTHING = os.environ.get("INSIDE_TORCH_FRESH") == "all"  # the weekly workflow
 
 
@@ -98,21 +101,29 @@ def difference(block: Fence, shown: str, run, folder: Path) -> str:
     return f"plain Python prints:\n{found}\nand the page shows:\n{shown}"
 
 
-def differences(page: Page, folder: Path) -> list[str]:
-    """The blocks and quizzes of a page that do not print in plain Python what the page shows."""
+def differences(page: Page, folder: Path, clocked: bool) -> list[str]:
+    """The blocks and quizzes of a page that do not print in plain Python what the page shows: those that read a clock,
+    one after another, or all others."""
+    programs = [block for block in page.programs if bool(CLOCK.search(block.program)) == clocked]
 
     def said(block: Fence) -> str:
         run = fresh if wants_fresh(page, block) else forked
         return difference(block, build().result(block).output, run, folder / str(block.line))
 
-    with ThreadPoolExecutor(1 if "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
-        found = list(pool.map(said, page.programs))
-    return [f"{page.name}:{block.line}: {text}" for block, text in zip(page.programs, found) if text]
+    with ThreadPoolExecutor(1 if clocked or "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
+        found = list(pool.map(said, programs))
+    return [f"{page.name}:{block.line}: {text}" for block, text in zip(programs, found) if text]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
 def test_every_block_prints_in_plain_python_what_its_page_shows(page: Page, tmp_path: Path):
-    assert differences(page, tmp_path) == []
+    assert differences(page, tmp_path, clocked=False) == []
+
+
+@pytest.mark.quiet
+@pytest.mark.parametrize("page", CLOCKED, ids=[page.stem for page in CLOCKED])
+def test_every_block_that_reads_a_clock_does_so_when_nothing_else_runs(page: Page, tmp_path: Path):
+    assert differences(page, tmp_path, clocked=True) == []
 
 
 # A program that prints a setting -> what its page shows, and what a reader gets.
@@ -131,6 +142,14 @@ def test_a_block_that_leans_on_our_settings_is_noticed(run, leaning, tmp_path: P
     block = Fence("python", leaning, 3)
     said = difference(block, build().result(block).output, run, tmp_path)
     assert said == f"plain Python prints:\n{theirs}\n\nand the page shows:\n{ours}\n"
+
+
+def test_a_block_is_noticed_in_the_run_that_it_belongs_to(tmp_path: Path):
+    leaning = next(iter(LEANING))
+    timed = "import timeit\n" + leaning
+    page = Page(ROOT, "p.md", "p.md", f"{fence(leaning)}\n{fence(timed)}")
+    lines = [[said.split(":")[1] for said in differences(page, tmp_path, clocked)] for clocked in (False, True)]
+    assert lines == [[str(block.line)] for block in page.programs]
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
@@ -266,7 +285,9 @@ BY_STEM = {page.stem: page for page in BOOK.pages}
 KERNELS = {"tour", "footguns"}  # the notebook of the book, and a page whose cells run in both ways
 
 
-@pytest.mark.parametrize("name", STEMS)
+@pytest.mark.parametrize(
+    "name", [pytest.param(name, marks=[pytest.mark.quiet] * (BY_STEM[name] in CLOCKED)) for name in STEMS]
+)
 def test_the_notebook_of_a_page_prints_what_it_shows(book: Path, tmp_path: Path, name, monkeypatch):
     path = book / file_names(name)["notebook"]
     written = nbformat.read(path, 4)

@@ -73,6 +73,10 @@ CUT = """() => [...document.querySelectorAll('article :is(.highlight code, .it-o
   .filter(one => one.checkVisibility() && one.scrollWidth - one.clientWidth - one.scrollLeft > 2)
   .filter(one => getComputedStyle(one).maskImage === 'none')
   .map(one => `goes on without a cue: ${one.outerHTML.slice(0, 80)}`)"""
+# Code that scrolls, and that no key reaches.
+UNREACHED = """() => [...document.querySelectorAll('article .highlight code')]
+  .filter(one => one.checkVisibility() && one.scrollWidth > one.clientWidth && one.tabIndex < 0)
+  .map(one => `scrolls by pointer only: ${one.textContent.slice(0, 80)}`)"""
 # Text in a figure that no rule gives a color: black in both themes.
 UNCOLORED = """() => [...document.querySelectorAll('article svg text')]
   .filter(one => getComputedStyle(one).fill === 'rgb(0, 0, 0)')
@@ -140,7 +144,7 @@ def opened(browser, url: str, width=1280, **options):
 def broken_looks(page, width: int) -> list[str]:
     """What is wrong with a page at its present width: things that moved, lie under others, scroll sideways, or keep
     somebody out."""
-    found = page.evaluate("window.shifts") + page.evaluate(CUT) + page.evaluate(COVERED)
+    found = page.evaluate("window.shifts") + page.evaluate(CUT) + page.evaluate(COVERED) + page.evaluate(UNREACHED)
     found += page.evaluate(UNCOLORED)
     if (wide := page.evaluate("document.documentElement.scrollWidth")) > width:
         found.append(f"scrolls sideways: {wide} px")
@@ -393,7 +397,8 @@ BROKEN = """
 console.error('oh')
 fetch('http://127.0.0.2:9/').catch(() => 0)
 document.querySelector('.late').style.opacity = 1
-const late = '<div style="height: 300px">x</div>'
+const code = `<div class="highlight"><pre><code>${'code '.repeat(99)}</code></pre></div>`
+const late = '<div style="height: 300px">x</div>' + code
 setTimeout(() => document.querySelector('h1').insertAdjacentHTML('beforebegin', late), 300)
 </script>
 <style>a:focus-visible, span:focus-visible { outline: none !important }</style>
@@ -450,6 +455,7 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         "layout shift",
         "covered: under",
         "goes on without a cue",
+        "scrolls by pointer only",
         "without a color",
     ):
         assert broken in found, found

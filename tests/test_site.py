@@ -140,19 +140,22 @@ def test_code_has_an_element_for_what_has_a_colour_only():
 
 def test_a_theme_that_has_changed_is_noticed():
     page = '<html class="no-js"><head></head>'
-    assert "'js'</script>" in dressing.mended(page)
+    assert "className = 'js" in dressing.mended(page)
     with pytest.raises(ValueError, match="Material's <head> looks different"):
         dressing.mended(page.replace("<head>", "<head lang>"))
     rule = "[data-md-color-switching] *,[data-md-color-switching] :after{transition-duration:0s!important}"
-    assert dressing.without_switching(f"a{{}}{rule}b{{}}") == "a{}b{}"
-    with pytest.raises(ValueError, match=r"Material's palette\.css looks different"):
-        dressing.without_switching("a{}b{}")
+    assert dressing.without_slow("palette", f"a{{}}{rule}b{{}}") == "a{}b{}"
+    for name in ("palette", "bundle"):
+        with pytest.raises(ValueError, match=f"Material's {name} looks different"):
+            dressing.without_slow(name, "a{}b{}")
 
 
-def test_no_rule_of_the_theme_styles_every_element_when_colors_switch(book: Path):
-    sheets = {file: file.read_text() for file in (book / "assets" / "stylesheets").glob("*.css")}
-    assert [file.name for file in sheets if file.name.startswith("palette")]
-    assert not [file.name for file, text in sheets.items() if "color-switching" in text]
+def test_nothing_of_the_theme_styles_or_measures_the_whole_page_again(book: Path):
+    files = {file.name.split(".")[0]: file.read_text() for file in (book / "assets").glob("*/*.min.*s")}
+    assert "color-switching" not in files["palette"] and files["main"]
+    assert 'color-scheme"});document' not in files["bundle"] and "mermaid) > code" not in files["bundle"]
+    page = (book / "tensor.html").read_text()
+    assert page.count("<table") == page.count('<div class="md-typeset__table"><table>') > 0, "the build boxes tables"
 
 
 def test_old_addresses_lead_to_the_pages(book: Path):

@@ -20,11 +20,15 @@ document.addEventListener("click", async ({ target }) => {
   setTimeout(() => (target.textContent = "copy"), 2000)
 })
 
-/* What scrolls sideways is marked while more of it lies at the right. */
+/* What scrolls sideways is marked while more of it lies at the right; code that does can be reached by keyboard. */
 const isCut = (box) => box.scrollWidth - box.clientWidth - box.scrollLeft > 2
 const mark = (boxes) => {
-  const read = boxes.map((box) => [box, isCut(box)]) // all before the first mark, which makes every later reading slow
-  for (const [box, cut] of read) box.classList.toggle("it-cut", cut)
+  // All are read before the first mark, which makes every later reading slow.
+  const read = boxes.map((box) => [box, isCut(box), box.scrollWidth > box.clientWidth])
+  for (const [box, cut, scrolls] of read) {
+    box.classList.toggle("it-cut", cut)
+    if (box.localName === "code") scrolls ? (box.tabIndex = 0) : box.removeAttribute("tabindex")
+  }
 }
 const measure = new ResizeObserver((seen) => mark(seen.map(({ target }) => target)))
 for (const box of document.querySelectorAll(".highlight code, .it-output > pre, .it-scroll")) {

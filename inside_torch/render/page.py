@@ -28,10 +28,22 @@ from inside_torch.run.cache import digest
 
 THEME = Path(__file__).resolve().parent.parent / "theme"
 OTHER_CODE = re.compile(r'<div class="(language-(?!python)\w+ highlight)">(.*?)</code>', re.S)
-SCRIPTED = "<head><script>document.documentElement.className = 'js'</script>"
-# Material marks the page while its colours change. For this rule on all elements the browser styles each of them twice
-# more on every visit; all that it does is that colours do not fade in when a reader switches.
-SWITCHING = re.compile(r"\[data-md-color-switching\] \*[^{}]*\{transition-duration:0s!important\}")
+SCRIPTED = "<head><script>document.documentElement.className = 'js js-focus-visible'</script>"
+# What of the theme makes a browser style or measure the whole page again on every visit, and what stands there instead.
+SLOW = {
+    "palette": {  # While colours change, no element fades. For this rule, all are styled twice more.
+        r"\[data-md-color-switching\] \*[^{}]*\{transition-duration:0s!important\}": "",
+    },
+    "bundle": {
+        # The scheme of the page; book.css has a rule instead.
+        r'(\w+)=\w+\("meta",\{name:"color-scheme"\}\);document\.head\.appendChild\(\1\);': r"\1={};",
+        # It measures each box of code, those in closed folds too; book.js measures them all at once.
+        r'\.\.\.\w+\("pre:not\(\.mermaid\) > code",\w+\)\.map\(\w+=>\w+\(\w+,\{[^{}]*\}\)\),': "",
+        # It puts each table into two boxes; the build does so.
+        r'\.\.\.\w+\("table:not\(\[class\]\)",\w+\)\.map\(\w+=>\w+\(\w+\)\),': "",
+    },
+}
+BOXED = r'<div class="md-typeset__scrollwrap"><div class="md-typeset__table">\g<0></div></div>'
 # Names, operators, punctuation and spaces look like the text around them: elements for them were most of a page's.
 COLOURLESS = re.compile(r'<span class="(?:n|o|p|w)">([^<]*)</span>|<span></span>')
 
@@ -52,6 +64,7 @@ def dressed(page_html: str, page: Page, imprint: Imprint) -> str:
     head = f'<header class="it-head">{ten_lines.strip_html(page, imprint.book)}'
     about = about_html(page, page_html, imprint)
     page_html = COLOURLESS.sub(lambda span: span[1] or "", with_links(page_html))
+    page_html = re.sub(r"<table>.*?</table>", BOXED, page_html, flags=re.S)
     return re.sub(r"<h1.*?</h1>", lambda title: f"{head}{title[0]}{about}</header>", page_html, count=1, flags=re.S)
 
 
@@ -87,9 +100,10 @@ def write_feed(env: Environment, config) -> None:
 
 
 def write_assets(site: Path, build: Build) -> None:
-    """What pages load from a finished site: the theme's colours, the font, the labs' recordings, the search index."""
-    for sheet in site.glob("assets/stylesheets/palette.*.css"):
-        sheet.write_text(without_switching(sheet.read_text(encoding="utf-8")), encoding="utf-8", newline="\n")
+    """What pages load from a finished site: what the theme has, the font, the labs' recordings, the search index."""
+    for file in [*site.glob("assets/stylesheets/palette.*.css"), *site.glob("assets/javascripts/bundle.*.js")]:
+        quick = without_slow(file.name.split(".")[0], file.read_text(encoding="utf-8"))
+        file.write_text(quick, encoding="utf-8", newline="\n")
     mathfont.write(site, build.edition)
     labs.write(site, build)
     search.finish(site, build.book)
@@ -135,9 +149,10 @@ def mended(output: str) -> str:
     return output.replace("<head>", SCRIPTED)
 
 
-def without_switching(sheet: str) -> str:
-    """The theme's colours without the rule for the moment when they change. Raises ValueError as `mended` does."""
-    shorter, rules = SWITCHING.subn("", sheet)
-    if rules != 1:
-        raise ValueError("Material's palette.css looks different: mend inside_torch/render/page.py")
-    return shorter
+def without_slow(name: str, text: str) -> str:
+    """The theme's file of that name without what is SLOW in it. Raises ValueError as `mended` does."""
+    for pattern, instead in SLOW[name].items():
+        text, found = re.subn(pattern, instead, text)
+        if found != 1:
+            raise ValueError(f"Material's {name} looks different: mend inside_torch/render/page.py")
+    return text

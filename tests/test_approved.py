@@ -14,6 +14,7 @@ from conftest import BOOK, ROOT, build, built_pages
 
 from inside_torch.approved import CITATIONS, Shown, as_shown, as_text, differences, is_edition
 from inside_torch.edition import Edition
+from inside_torch.run.cache import Cache
 from inside_torch.run.normal import RULES, normalised
 from inside_torch.tools.approve import FOLDER, all_differences, approve, shown_by
 from inside_torch.tools.citations import changes, places, row
@@ -107,6 +108,10 @@ def test_every_rule_has_a_reason_and_a_case():
 
 
 def test_the_book_is_the_same_bytes_elsewhere(book: Path, tmp_path: Path):
+    """Its figures and cells are made again, on one core. What its blocks print elsewhere is for test_plain to see."""
+    printed = Cache(Edition(cache=tmp_path / "cache"), "blocks", "run")
+    for block in (block for page in BOOK.pages for block in page.programs):
+        printed.put(build().result(block).output, block.program)
     (tmp_path / "home").mkdir()
     environment = os.environ | {
         "HOME": str(tmp_path / "home"),

@@ -2,16 +2,20 @@
 settings, and prints its output. So does every notebook that a reader takes along.
 
 Most run as forks of a server that has torch imported and nothing of ours; a probe shows in what such a fork differs
-from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest."""
+from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest. What
+changed, and half of the others, have one core, as on a small machine; tomorrow it is the other half."""
 
 from __future__ import annotations
 
+import contextlib
 import functools
+import itertools
 import json
 import os
 import re
 import subprocess
 import sys
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -62,7 +66,9 @@ def fresh(source: str, folder: Path) -> str:
 @functools.cache
 def plain() -> Runner:
     """A server in default settings."""
-    return Runner(EDITION, environment=DEFAULTS)
+    runner = Runner(EDITION, environment=DEFAULTS)
+    runner.start()
+    return runner
 
 
 def forked(source: str, folder: Path) -> str:
@@ -70,6 +76,20 @@ def forked(source: str, folder: Path) -> str:
     extensions = EDITION.cache / "plain-extensions" / digest(source)[:16]
     outcome = plain().run(source, full=True, extensions=extensions)
     return normalised(outcome.stdout.decode() + without_notices(outcome.stderr.decode()))
+
+
+def confined(source: str, folder: Path) -> str:
+    """What such a fork prints within `one_core`."""
+    return forked(source, folder)
+
+
+@contextlib.contextmanager
+def one_core() -> Iterator[None]:
+    """Lets all forks have the same core, which they inherit from the server."""
+    server, cores = plain().process.pid, os.sched_getaffinity(0)
+    os.sched_setaffinity(server, {min(cores)})
+    yield
+    os.sched_setaffinity(server, cores)
 
 
 @functools.cache
@@ -84,10 +104,18 @@ def sources_on_main() -> set[str]:
     return set()
 
 
-def wants_fresh(page: Page, block: Fence) -> bool:
-    """Whether a block runs in an interpreter of its own: the first of a page, what changed, each in its turn."""
-    turn = int(digest(block.program)[:8], 16) % 16 == date.today().toordinal() % 16
-    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_on_main()
+def has_its_turn(block: Fence, days: int) -> bool:
+    """Whether this is the block's day, of so many."""
+    return int(digest(block.program)[:8], 16) % days == date.today().toordinal() % days
+
+
+def runs(page: Page, block: Fence) -> list[Callable[[str, Path], str]]:
+    """How a block runs today. An interpreter of its own is for the first of a page, what changed, and each in its
+    turn; one core for what changed, and each in its turn."""
+    new = EVERYTHING or block.program not in sources_on_main()
+    if new or block == page.programs[0] or has_its_turn(block, 16):
+        return [fresh, confined] if new else [fresh]
+    return [confined if has_its_turn(block, 2) else forked]
 
 
 def difference(block: Fence, shown: str, run, folder: Path) -> str:
@@ -106,13 +134,17 @@ def differences(page: Page, folder: Path, clocked: bool) -> list[str]:
     one after another, or all others."""
     programs = [block for block in page.programs if bool(CLOCK.search(block.program)) == clocked]
 
-    def said(block: Fence) -> str:
-        run = fresh if wants_fresh(page, block) else forked
-        return difference(block, build().result(block).output, run, folder / str(block.line))
+    def said(block: Fence, run) -> str:
+        text = difference(block, build().result(block).output, run, folder / str(block.line))
+        return text and f"{page.name}:{block.line}: {text}"
 
+    ways = {block.line: runs(page, block) for block in programs}
     with ThreadPoolExecutor(1 if clocked or "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
-        found = list(pool.map(said, programs))
-    return [f"{page.name}:{block.line}: {text}" for block, text in zip(programs, found) if text]
+        found = [pool.submit(said, one, run) for one in programs for run in ways[one.line] if run is not confined]
+        found = [one.result() for one in found]
+        with one_core():
+            found += pool.map(said, [one for one in programs if confined in ways[one.line]], itertools.repeat(confined))
+    return [text for text in found if text]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])
@@ -149,15 +181,26 @@ def test_a_block_is_noticed_in_the_run_that_it_belongs_to(tmp_path: Path):
     timed = "import timeit\n" + leaning
     page = Page(ROOT, "p.md", "p.md", f"{fence(leaning)}\n{fence(timed)}")
     lines = [[said.split(":")[1] for said in differences(page, tmp_path, clocked)] for clocked in (False, True)]
-    assert lines == [[str(block.line)] for block in page.programs]
+    assert lines == [[str(block.line)] * 2 for block in page.programs], "each is new, so it runs in two ways"
+
+
+def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
+    counts = Fence("python", "import os\n\nprint(len(os.sched_getaffinity(0)))", 3)
+    cores = len(os.sched_getaffinity(0))
+    with one_core():
+        said = difference(counts, "2\n", confined, tmp_path)
+    assert said == "plain Python prints:\n1\n\nand the page shows:\n2\n"
+    assert forked(counts.program, tmp_path) == f"{cores}\n", "the others have all cores again"
+    page = Page(ROOT, "p.md", "p.md", fence(f"# new\n{counts.program}"))
+    assert len(differences(page, tmp_path, clocked=False)) == (cores > 1), "what is new runs in both ways"
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
     page = Page(ROOT, "p.md", "p.md", "\n".join(fence(f"print({n})") for n in range(3)))
-    assert all(wants_fresh(page, block) for block in page.programs), "none of them is on main"
+    assert all(runs(page, block) == [fresh, confined] for block in page.programs), "none of them is on main"
     old = next(page for page in BOOK.pages if len(page.programs) > 20)
-    chosen = [block for block in old.programs if wants_fresh(old, block)]
-    assert old.programs[0] in chosen
+    assert fresh in runs(old, old.programs[0])
+    assert {tuple(runs(old, block)) for block in old.programs} >= {(forked,), (confined,)}
 
 
 # What a program may find out about the process that it runs in.

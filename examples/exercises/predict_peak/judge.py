@@ -1,4 +1,4 @@
-"""Run two steps on fake tensors and count the bytes of every storage that is alive."""
+"""Run two steps and count the bytes of every storage that is alive."""
 
 import random
 import weakref
@@ -7,7 +7,6 @@ from itertools import pairwise
 import torch
 from check import compare
 from torch import nn
-from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
@@ -47,30 +46,29 @@ class Live(TorchDispatchMode):
 
 def measured(widths, batch, optimizer, clear):
     """(parameters and state, saved activations, peak) of the second step, in bytes."""
-    with FakeTensorMode():
-        parts = [part for n in pairwise(widths) for part in (nn.Linear(*n), nn.ReLU())]
-        model, x = nn.Sequential(*parts[:-1]), torch.ones(batch, widths[0])
-        weights = list(model.parameters())
-        rule = RULES[optimizer](weights)
+    parts = [part for n in pairwise(widths) for part in (nn.Linear(*n), nn.ReLU())]
+    model, x = nn.Sequential(*parts[:-1]), torch.ones(batch, widths[0])
+    weights = list(model.parameters())
+    rule = RULES[optimizer](weights)
 
-        def step(live=None):
-            if clear == "before":
-                rule.zero_grad()
-            before = live and live.alive
-            loss = model(x).sum()
-            after = live and live.alive - before - loss.nbytes
-            if clear == "after":
-                rule.zero_grad()
-            loss.backward()
-            rule.step()
-            return after
+    def step(live=None):
+        if clear == "before":
+            rule.zero_grad()
+        before = live and live.alive
+        loss = model(x).sum()
+        after = live and live.alive - before - loss.nbytes
+        if clear == "after":
+            rule.zero_grad()
+        loss.backward()
+        rule.step()
+        return after
 
-        step()
-        lasting = [weights, [t for held in rule.state.values() for t in held.values() if torch.is_tensor(t)]]
-        always = sum(t.nbytes for t in tree_leaves(lasting))
-        with Live([*lasting, x, [w.grad for w in weights]]) as live:
-            kept = step(live)
-        return always, kept, live.peak
+    step()
+    lasting = [weights, [t for held in rule.state.values() for t in held.values() if torch.is_tensor(t)]]
+    always = sum(t.nbytes for t in tree_leaves(lasting))
+    with Live([*lasting, x, [w.grad for w in weights]]) as live:
+        kept = step(live)
+    return always, kept, live.peak
 
 
 def always(widths, optimizer, counts=True, bias=True, adam=2, momentum=1):

@@ -217,7 +217,7 @@ state = {
     "filters": [[one[0], str(one[1]), one[2].__name__, str(one[3]), one[4]] for one in warnings.filters],
     "signals": [str(signal.getsignal(one)) for one in (signal.SIGINT, signal.SIGTERM, signal.SIGCHLD)],
     "threads": threading.active_count(), "tasks": len(os.listdir("/proc/self/task")),
-    "gc": [gc.isenabled(), gc.get_threshold()],
+    "gc": [gc.isenabled(), gc.get_threshold(), gc.get_freeze_count()],
     "handlers": [len(logging.getLogger().handlers), logging.getLogger().level],
     "locale": locale.setlocale(locale.LC_ALL), "recursion": sys.getrecursionlimit(),
     "seed": torch.initial_seed(),
@@ -254,6 +254,16 @@ def test_a_fork_differs_from_a_fresh_interpreter_in_what_is_listed_and_nothing_e
     assert set(modules) <= set(ours_modules), "a fork has more modules, never fewer"
     assert ours["ours"] == [], "and none of the book's"
     assert not any(compilers.values()), "no compilation has been counted"
+
+
+ASKS = """
+import gc, torch
+
+print(gc.get_freeze_count(), len(gc.get_objects()) > 100_000)"""
+
+
+def test_a_program_that_asks_the_collector_is_told_of_every_object(tmp_path: Path):
+    assert forked(ASKS, tmp_path) == fresh(ASKS, tmp_path) == "0 True\n"
 
 
 COMPILES = """

@@ -20,17 +20,21 @@ PROCESS_WIDE = re.compile(
 # It registers, for the life of its process, what a second program could not register again.
 REGISTERS = re.compile(r"\b(?:torch\.library|custom_op|rename_privateuse1_backend)\b")
 
+# It asks Python's collector, which then has to see all objects, those of the imported modules, too.
+COLLECTS = re.compile(r"\bgc\b")
+
 
 @dataclass(frozen=True)
 class Needs:
     """`compiler`: a C++ compiler; `dynamo`: torch's compilers, seconds to import; `alone`: a process of its own, in a
     notebook whose cells share one; `unregistered`: a process in which no other program registers what it does;
-    `seconds`: how long it may run."""
+    `collects`: a collector that sees every object; `seconds`: how long it may run."""
 
     compiler: bool
     dynamo: bool
     alone: bool
     unregistered: bool
+    collects: bool
     seconds: float
 
 
@@ -39,4 +43,4 @@ def needs(source: str) -> Needs:
     compiler, dynamo, alone = (bool(pattern.search(source)) for pattern in (COMPILER, DYNAMO, PROCESS_WIDE))
     unregistered = compiler or bool(REGISTERS.search(source))
     seconds = DEADLINE * (3 if compiler else 1)  # a compiler took 10 s on free cores, and 60 s on busy ones
-    return Needs(compiler, dynamo, alone, unregistered, seconds)
+    return Needs(compiler, dynamo, alone, unregistered, bool(COLLECTS.search(source)), seconds)

@@ -149,7 +149,8 @@ class Runner:
         """Run `source` as a whole program. `path` comes first in sys.path, `full` is for what may compile with torch,
         and what torch's extension builder compiles is kept in `extensions` unless the program fails."""
         stopped: list[str] = []
-        deadline = self.deadline or needs(source).seconds
+        needed = needs(source)
+        deadline = self.deadline or needed.seconds
 
         def stop(reason: str) -> None:
             stopped.append(reason)
@@ -162,6 +163,7 @@ class Runner:
             (folder / "tmp").mkdir()
             environment = {"TORCH_EXTENSIONS_DIR": str(extensions or folder / "extensions")}
             request = {"scratch": scratch, "path": path, "strict": self.strict, "environment": environment}
+            request["collects"] = needed.collects
             pipes = [os.pipe(), os.pipe()]
             process = self.launch(request, full, [write for _, write in pipes])
             for _, write in pipes:

@@ -7,6 +7,7 @@ torch: threads would not survive a fork.
 
 import contextlib
 import ctypes
+import gc
 import importlib
 import json
 import os
@@ -95,6 +96,8 @@ def become_block(request: dict, descriptors: list[int]) -> NoReturn:
         for name in [name for name in sys.modules if name.split(".")[0] == "inside_torch"]:
             del sys.modules[name]
         os.environ.update(request["environment"])
+        if request["collects"]:
+            gc.unfreeze()
         os._exit(child.run(Path(request["scratch"]), request["path"], request["strict"]))
     except BaseException as error:
         os.write(2, f"{NAME}: {error!r}\n".encode())
@@ -122,6 +125,7 @@ class Server:
             with contextlib.suppress(ImportError, AttributeError):  # another torch may name these otherwise
                 probe_compiler()
             return True
+        gc.freeze()  # or else a child's collector looks at, and so copies, all that was imported
         if (pid := os.fork()) == 0:
             become_block(request, descriptors)
         *streams, status = descriptors

@@ -10,7 +10,7 @@ from unittest import mock
 import pytest
 
 from inside_torch.edition import ROOT, Edition
-from inside_torch.run.needs import DEADLINE, needs
+from inside_torch.run.needs import needs
 from inside_torch.run.normal import without_notices
 
 LACKING = 77  # as automake and meson have it
@@ -47,11 +47,11 @@ def plainly():
     return (yield)
 
 
-def deadline(command: str) -> float:
-    """The seconds a fence may take, half of what a block may. What compiles C++ took 10 s
-    where two cores were free, and 60 s where they were not."""
+def deadline(command: str) -> int:
+    """The seconds a fence may take. What compiles C++ took 10 s where two cores were free, and 60 s where they were
+    not."""
     files = [ROOT / name for name in re.findall(r"examples/\w+\.py", command)]
-    return 300 if any(needs(file.read_text(encoding="utf-8")).compiler for file in files) else DEADLINE / 2
+    return 300 if any(needs(file.read_text(encoding="utf-8")).compiler for file in files) else 60
 
 
 def quiet_fence():

@@ -16,24 +16,12 @@ from inside_torch.tools import bench
 from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed, plain_process
 
 
-@pytest.mark.parametrize("name", bench.BOOKS)
-def test_the_folders_of_bench_can_be_compiled_in(tmp_path: Path, name: str):
-    """An Inductor block, in a folder of each name that `make bench` uses."""
-    (tmp_path / name).mkdir()
-    work = tmp_path / name / "limit"
-    command = plain_process(work, mixed(0, 0, 0, 1))
-    environment = os.environ | {"TORCHINDUCTOR_CACHE_DIR": str(work / "inductor")}
-    done = subprocess.run(command, cwd=work, env=environment, capture_output=True, text=True)
-    assert (done.stdout.count("tensor"), done.stderr) == (1, "")
-
-
-def test_bench_prints_a_ratio_for_each_goal(capsys, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(bench, "measured", lambda folder: dict.fromkeys(GOALS, float(folder.name)))
-    monkeypatch.setattr(bench, "BOOKS", {"1.5": lambda folder: folder})
-    bench.main()
-    printed = capsys.readouterr().out.splitlines()
-    assert printed[0] == "1.5" and printed[1] == "  cold               1.50  (wanted 0.75)"
-    assert len(printed) == 1 + len(GOALS)
+def test_the_folders_of_bench_can_be_compiled_in(capsys, monkeypatch: pytest.MonkeyPatch):
+    """One small page with an Inductor block under each name that `make bench` uses."""
+    for name in bench.BOOKS:
+        monkeypatch.setattr(bench, "BOOKS", {name: lambda folder: corpus(folder, mixed(1, 0, 0, 1))})
+        bench.main()
+        assert capsys.readouterr().out.startswith(f"{name}\n  cold")
 
 
 def test_a_small_corpus_is_measured(tmp_path: Path):

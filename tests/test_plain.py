@@ -2,8 +2,8 @@
 settings, and prints its output. So does every notebook that a reader takes along.
 
 Most run as forks of a server that has torch imported and nothing of ours; a probe shows in what such a fork differs
-from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest. What
-changed, and half of the others, have one core, as on a small machine; tomorrow it is the other half."""
+from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest. And each
+runs once more as a fork that has one core, as on a small machine."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -88,8 +88,10 @@ def one_core() -> Iterator[None]:
     """Lets all forks have the same core, which they inherit from the server."""
     server, cores = plain().process.pid, os.sched_getaffinity(0)
     os.sched_setaffinity(server, {min(cores)})
-    yield
-    os.sched_setaffinity(server, cores)
+    try:
+        yield
+    finally:
+        os.sched_setaffinity(server, cores)
 
 
 @functools.cache
@@ -104,18 +106,10 @@ def sources_on_main() -> set[str]:
     return set()
 
 
-def has_its_turn(block: Fence, days: int) -> bool:
-    """Whether this is the block's day, of so many."""
-    return int(digest(block.program)[:8], 16) % days == date.today().toordinal() % days
-
-
-def runs(page: Page, block: Fence) -> list[Callable[[str, Path], str]]:
-    """How a block runs today. An interpreter of its own is for the first of a page, what changed, and each in its
-    turn; one core for what changed, and each in its turn."""
-    new = EVERYTHING or block.program not in sources_on_main()
-    if new or block == page.programs[0] or has_its_turn(block, 16):
-        return [fresh, confined] if new else [fresh]
-    return [confined if has_its_turn(block, 2) else forked]
+def wants_fresh(page: Page, block: Fence) -> bool:
+    """Whether a block runs in an interpreter of its own: the first of a page, what changed, each in its turn."""
+    turn = int(digest(block.program)[:8], 16) % 16 == date.today().toordinal() % 16
+    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_on_main()
 
 
 def difference(block: Fence, shown: str, run, folder: Path) -> str:
@@ -138,12 +132,10 @@ def differences(page: Page, folder: Path, clocked: bool) -> list[str]:
         text = difference(block, build().result(block).output, run, folder / str(block.line))
         return text and f"{page.name}:{block.line}: {text}"
 
-    ways = {block.line: runs(page, block) for block in programs}
     with ThreadPoolExecutor(1 if clocked or "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
-        found = [pool.submit(said, one, run) for one in programs for run in ways[one.line] if run is not confined]
-        found = [one.result() for one in found]
+        found = list(pool.map(said, programs, [fresh if wants_fresh(page, block) else forked for block in programs]))
         with one_core():
-            found += pool.map(said, [one for one in programs if confined in ways[one.line]], itertools.repeat(confined))
+            found += pool.map(said, programs, itertools.repeat(confined))
     return [text for text in found if text]
 
 
@@ -181,7 +173,7 @@ def test_a_block_is_noticed_in_the_run_that_it_belongs_to(tmp_path: Path):
     timed = "import timeit\n" + leaning
     page = Page(ROOT, "p.md", "p.md", f"{fence(leaning)}\n{fence(timed)}")
     lines = [[said.split(":")[1] for said in differences(page, tmp_path, clocked)] for clocked in (False, True)]
-    assert lines == [[str(block.line)] * 2 for block in page.programs], "each is new, so it runs in two ways"
+    assert lines == [[str(block.line)] * 2 for block in page.programs], "with all cores, and with one"
 
 
 def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
@@ -192,15 +184,15 @@ def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
     assert said == "plain Python prints:\n1\n\nand the page shows:\n2\n"
     assert forked(counts.program, tmp_path) == f"{cores}\n", "the others have all cores again"
     page = Page(ROOT, "p.md", "p.md", fence(f"# new\n{counts.program}"))
-    assert len(differences(page, tmp_path, clocked=False)) == (cores > 1), "what is new runs in both ways"
+    assert len(differences(page, tmp_path, clocked=False)) == (cores > 1), "it runs with all cores, and with one"
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
     page = Page(ROOT, "p.md", "p.md", "\n".join(fence(f"print({n})") for n in range(3)))
-    assert all(runs(page, block) == [fresh, confined] for block in page.programs), "none of them is on main"
+    assert all(wants_fresh(page, block) for block in page.programs), "none of them is on main"
     old = next(page for page in BOOK.pages if len(page.programs) > 20)
-    assert fresh in runs(old, old.programs[0])
-    assert {tuple(runs(old, block)) for block in old.programs} >= {(forked,), (confined,)}
+    chosen = [block for block in old.programs if wants_fresh(old, block)]
+    assert old.programs[0] in chosen
 
 
 # What a program may find out about the process that it runs in.

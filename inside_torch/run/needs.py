@@ -40,7 +40,8 @@ class Needs:
 
 def needs(source: str) -> Needs:
     """What the program `source` needs."""
-    compiler, dynamo, alone = (bool(pattern.search(source)) for pattern in (COMPILER, DYNAMO, PROCESS_WIDE))
+    patterns = (COMPILER, DYNAMO, PROCESS_WIDE, COLLECTS)
+    compiler, dynamo, alone, collects = (bool(pattern.search(source)) for pattern in patterns)
     unregistered = compiler or bool(REGISTERS.search(source))
     seconds = DEADLINE * (3 if compiler else 1)  # a compiler took 10 s on free cores, and 60 s on busy ones
-    return Needs(compiler, dynamo, alone, unregistered, bool(COLLECTS.search(source)), seconds)
+    return Needs(compiler, dynamo, alone, unregistered, collects, seconds)

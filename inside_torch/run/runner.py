@@ -162,8 +162,13 @@ class Runner:
             (folder / "work").mkdir()
             (folder / "tmp").mkdir()
             environment = {"TORCH_EXTENSIONS_DIR": str(extensions or folder / "extensions")}
-            request = {"scratch": scratch, "path": path, "strict": self.strict, "environment": environment}
-            request["collects"] = needed.collects
+            request = {
+                "scratch": scratch,
+                "path": path,
+                "strict": self.strict,
+                "environment": environment,
+                "collects": needed.collects,
+            }
             pipes = [os.pipe(), os.pipe()]
             process = self.launch(request, full, [write for _, write in pipes])
             for _, write in pipes:

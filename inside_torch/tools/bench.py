@@ -18,7 +18,6 @@ from inside_torch.book import Book
 from inside_torch.edition import ROOT, Edition
 from inside_torch.run.needs import needs
 
-BUILD = [sys.executable, "-m", "mkdocs", "build"]
 # What is measured -> the ratio wanted.
 GOALS = {"cold": 0.75, "compilers warm": 1.0, "unchanged": 0.08, "one block edited": 0.1}
 CONFIGURATION = """\
@@ -129,6 +128,7 @@ def measured(folder: Path) -> dict[str, float]:
     caches = {"TORCHINDUCTOR_CACHE_DIR": str(work / "inductor"), "TORCH_EXTENSIONS_DIR": str(work / "extensions")}
     plain = Edition().environment | caches
     quiet = {"INSIDE_TORCH_CACHE": str(folder / "cache"), "NO_MKDOCS_2_WARNING": "1", "PYTHONPATH": str(ROOT)}
+    build = [sys.executable, "-m", "mkdocs", "build"]
 
     def limit() -> float:
         for left in work.glob("work*"):
@@ -136,13 +136,13 @@ def measured(folder: Path) -> dict[str, float]:
         return seconds(command, work, plain)
 
     cold_limit, warm_limit = limit(), limit()
-    cold = seconds(BUILD, folder, os.environ | quiet)
+    cold = seconds(build, folder, os.environ | quiet)
     shutil.rmtree(folder / "cache" / "blocks")
-    warm = seconds(BUILD, folder, os.environ | quiet)
-    unchanged = seconds(BUILD, folder, os.environ | quiet)
+    warm = seconds(build, folder, os.environ | quiet)
+    unchanged = seconds(build, folder, os.environ | quiet)
     page = next(page for page in book.pages if fence in page.fences)
     page.path.write_text(page.path.read_text().replace(fence.source, f"{fence.source}\nprint('edited')", 1))
-    edited = seconds(BUILD, folder, os.environ | quiet)
+    edited = seconds(build, folder, os.environ | quiet)
     times = [cold / cold_limit, warm / warm_limit, unchanged / warm_limit, edited / warm_limit]
     return dict(zip(GOALS, times))
 

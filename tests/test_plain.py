@@ -2,8 +2,8 @@
 settings, and prints its output. So does every notebook that a reader takes along.
 
 Most run as forks of a server that has torch imported and nothing of ours; a probe shows in what such a fork differs
-from a fresh interpreter. Fresh interpreters still run what changed since main, and a sixteenth of the rest. And each
-runs once more as a fork that has one core, as on a small machine."""
+from a fresh interpreter. Fresh interpreters still run what changed since main (on main: in the last commit), and a
+sixteenth of the rest. And each runs once more as a fork that has one core, as on a small machine."""
 
 from __future__ import annotations
 
@@ -94,22 +94,32 @@ def one_core() -> Iterator[None]:
         os.sched_setaffinity(server, cores)
 
 
+def git(root: Path, *words: str) -> str:
+    """What git says; nothing where it fails."""
+    ran = subprocess.run(["git", *words], cwd=root, capture_output=True, text=True)
+    return "" if ran.returncode else ran.stdout.strip()
+
+
+def before(root: Path) -> str:
+    """The commit that this work began from: main, and on main the commit before; empty where git knows neither."""
+    main = git(root, "rev-parse", "--verify", "origin/main") or git(root, "rev-parse", "--verify", "main")
+    here, parent = git(root, "rev-parse", "HEAD"), git(root, "rev-parse", "--verify", "HEAD~1")
+    return parent if parent and main == here else main
+
+
 @functools.cache
-def sources_on_main() -> set[str]:
-    """The programs of the book on main, where git knows it; none elsewhere."""
-    for main in ("origin/main", "main"):
-        names = subprocess.run(["git", "ls-tree", "-r", "--name-only", main, "docs"], cwd=ROOT, capture_output=True)
-        if not names.returncode:
-            pages = [name for name in names.stdout.decode().split() if name.endswith(".md")]
-            texts = [subprocess.run(["git", "show", f"{main}:{name}"], cwd=ROOT, capture_output=True) for name in pages]
-            return {one.program for text in texts for one in Page(ROOT, "p.md", "p.md", text.stdout.decode()).programs}
-    return set()
+def sources_before() -> set[str]:
+    """The programs that the book had at that commit."""
+    commit = before(ROOT)
+    names = git(ROOT, "ls-tree", "-r", "--name-only", commit, "docs").split() if commit else []
+    texts = [git(ROOT, "show", f"{commit}:{name}") for name in names if name.endswith(".md")]
+    return {one.program for text in texts for one in Page(ROOT, "p.md", "p.md", text + "\n").programs}
 
 
 def wants_fresh(page: Page, block: Fence) -> bool:
     """Whether a block runs in an interpreter of its own: the first of a page, what changed, each in its turn."""
     turn = int(digest(block.program)[:8], 16) % 16 == date.today().toordinal() % 16
-    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_on_main()
+    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_before()
 
 
 def difference(block: Fence, shown: str, run, folder: Path) -> str:
@@ -137,6 +147,30 @@ def differences(page: Page, folder: Path, clocked: bool) -> list[str]:
         with one_core():
             found += pool.map(said, programs, itertools.repeat(confined))
     return [text for text in found if text]
+
+
+def test_what_changed_is_told_from_main_and_on_main_from_the_commit_before(tmp_path: Path):
+    assert before(tmp_path) == ""
+    git(tmp_path, "init", "--initial-branch=main")
+    commit = [
+        "-c",
+        "user.name=A",
+        "-c",
+        "user.email=a@b.c",
+        "-c",
+        "commit.gpgsign=false",
+        "commit",
+        "--allow-empty",
+        "--message",
+    ]
+    heads = []
+    for message in ("first", "second"):
+        git(tmp_path, *commit, message)
+        heads.append(git(tmp_path, "rev-parse", "HEAD"))
+    assert before(tmp_path) == heads[0] != heads[1]
+    git(tmp_path, "switch", "--create", "work")
+    git(tmp_path, *commit, "third")
+    assert before(tmp_path) == heads[1]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=[page.stem for page in PAGES])

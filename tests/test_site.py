@@ -158,6 +158,12 @@ def test_nothing_of_the_theme_styles_or_measures_the_whole_page_again(book: Path
     assert page.count("<table") == page.count('<div class="md-typeset__table"><table>') > 0, "the build boxes tables"
 
 
+def test_an_address_that_is_no_page_leads_to_pages(book: Path):
+    links = [link["href"].removeprefix("/") for link in soup(book / "404.html").select("article a")]
+    assert len(links) >= 4
+    assert set(links) <= {page.url for page in BOOK.pages}
+
+
 def test_old_addresses_lead_to_the_pages(book: Path):
     import yaml
 

@@ -35,6 +35,7 @@ from .points import extension_points as extension_points
 from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran
 from .recomputed import segment_curves as segment_curves
+from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips
 from .sharded import shard_timeline as shard_timeline
 from .storage import storage_strip as storage_strip

@@ -24,7 +24,7 @@ OMITTED = {
     "legacy_contiguous_format": "its old name",
     # attributes that are no metadata of reading numbers, but of autograd
     **dict.fromkeys(
-        "_backward_hooks _base _grad _grad_fn _post_accumulate_grad_hooks grad grad_dtype grad_fn is_leaf output_nr "
+        "_backward_hooks _grad _grad_fn _post_accumulate_grad_hooks grad grad_dtype grad_fn is_leaf output_nr "
         "requires_grad retains_grad name volatile".split(),
         "autograd: forward and backward",
     ),

@@ -32,7 +32,7 @@ def loop(x):
 
 
 def many(x):
-    for line in range(1):
+    for _ in range(1):
         pass
     print(end=""), print(end=""), print(end=""), print(end=""), print(end=""), print(end="")
     return x
@@ -63,7 +63,7 @@ def test_what_has_no_resume_function_is_refused():
     with pytest.raises(TypeError, match=r"f must be a function, got Linear"):
         resume_frames(torch.nn.Linear(2, 2), X, title="t")
     for whole in (lambda x: x + 1, loop):
-        with pytest.raises(ValueError, match="no graph of .* breaks, or its frame is not compiled"):
+        with pytest.raises(ValueError, match=r"no graph of .* breaks, or its frame is not compiled"):
             resume_frames(whole, X, title="t")
     with pytest.raises(ValueError, match="7 frames, and at most 6"):
         resume_frames(many, X, title="t")

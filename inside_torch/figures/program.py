@@ -81,7 +81,7 @@ def _check(rows: list) -> None:
 
 def _draw(lines: list, said: list, rows: list, wide: bool) -> tuple:
     """The shapes, width and height: each line left of its nodes where there is room, else above them."""
-    width, step, left, top = (WIDE, 30, 312, 0) if wide else (PHONE, 21, 33, 24)
+    width, step, left, top = (WIDE, 30, 312, 0) if wide else (PHONE, 24, 31, 24)
     heads = {MARGIN + 10: "line after line, forward runs down", left: "node after node, backward runs up"}
     shapes = [text(x, MARGIN + 14, head, "it-note") for x, head in heads.items() if wide or x == left]
     places, bands, y = {}, [], MARGIN + HEAD
@@ -95,7 +95,7 @@ def _draw(lines: list, said: list, rows: list, wide: bool) -> tuple:
         bands.append((said[number], own, [ground, text(*at, line, "it-value")]))
         y += high
     for label, own, inside in bands:
-        inside += [shape for i in own for to in rows[i].sends for shape in _arrow(*places[i], *places[to])]
+        inside += [shape for i in own for shape in _arrows(places[i], [places[to] for to in rows[i].sends], wide)]
         inside += [shape for i in own for shape in _node(i, rows[i], *places[i], left - 17, wide)]
         shapes.append(group("it-band it-1", *inside, tabindex="0", role="img", aria_label=label))
     return shapes, width, y + MARGIN
@@ -107,16 +107,21 @@ def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:
     shapes = [circle(gutter, middle, 10, "it-element"), text(gutter, y + 17, str(i + 1), "it-step", "middle")]
     shapes += [rect(x, y, pill, PILL, "it-pill", PILL / 2), text(x + 12, y + 17, row.name, "it-value")]
     if row.leaf:
-        leaf, start = row.leaf if wide else row.leaf.partition(" ")[0], x + pill
-        shapes += arrow(start + 16, middle, "right", "M", start, middle)
-        shapes.append(rect(start + 16, y, code_width(leaf, READ) + 20, PILL, "it-element", 6))
-        shapes.append(text(start + 26, y + 17, leaf, "it-value"))
+        leaf, start, pad = (row.leaf, x + pill + 16, 10) if wide else (row.leaf.partition(" ")[0], x + pill + 12, 7)
+        shapes += arrow(start, middle, "right", "M", x + pill, middle)
+        shapes.append(rect(start, y, code_width(leaf, READ) + 2 * pad, PILL, "it-element", 6))
+        shapes.append(text(start + pad, y + 17, leaf, "it-value"))
     return shapes
 
 
-def _arrow(x, y, to_x, to_y) -> list:
-    """From the upper edge of a node up to another, or, right of that way, into the left side of one further right."""
-    if to_x > x:
-        turn, middle = to_x - 11, to_y + PILL / 2
-        return arrow(to_x, middle, "right", "M", turn, y, "V", middle)
-    return arrow(x + 5, to_y + PILL, "up", "M", x + 5, y + 3)
+def _arrows(start: tuple, ends: list, wide: bool) -> list:
+    """From the upper edge of a node up to others, or, right of that way, into the left sides of those further right.
+    Each arrow has a stem of its own, the longest leftmost."""
+    (x, y), shapes, turn = start, [], 11
+    for to_x, to_y in sorted(ends, reverse=True, key=lambda end: end[1]):
+        if to_x > x:
+            shapes += arrow(to_x, to_y + PILL / 2, "right", "M", to_x - turn, y, "V", to_y + PILL / 2)
+            turn += 6 if wide else 4
+        else:
+            shapes += arrow(x + 5, to_y + PILL, "up", "M", x + 5, y + 3)
+    return shapes

@@ -9,11 +9,12 @@ import pytest
 import torch
 from test_figures import SVG, rows_of
 from torch import nn
+from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker
 
 from inside_torch.drawing.layout import PHONE, READ, WIDE
 from inside_torch.figures import memory_timeline
-from inside_torch.figures.alive import KINDS
+from inside_torch.figures.alive import KINDS, memory_rows
 from inside_torch.figures.timeline import LETTER
 from inside_torch.render.figures import checked_figure
 
@@ -119,3 +120,39 @@ def test_a_tensor_whose_memory_the_allocator_did_not_make_raises():
     grads = iter((None, torch.from_numpy(np.ones((4, 3), dtype=np.float32))))
     with pytest.raises(ValueError, match="not what was allocated"):
         drawn(model, optimizer, batch, phases | {"step": lambda: setattr(model[0].weight, "grad", next(grads))})
+
+
+def fake_training(rows=8):
+    """What `training` returns, of fake tensors."""
+    with FakeTensorMode() as mode:
+        return mode, *training(rows=rows)
+
+
+def test_fake_tensors_have_the_same_timeline():
+    model, optimizer, batch, phases = training()
+    real = memory_rows(phases, model, optimizer, batch)
+    mode, model, optimizer, batch, phases = fake_training()
+    with mode:
+        fake = memory_rows(phases, model, optimizer, batch)
+    peaks = [max(rows, key=lambda row: sum(row[2:])) for rows in (real, fake)]
+    assert peaks[0][0] == peaks[1][0] == "backward" and peaks[0][2:] == peaks[1][2:]
+    assert real[0][2:] == fake[0][2:] and real[-1][2:] == fake[-1][2:]
+
+
+def test_small_changes_share_a_row_and_no_byte_is_lost():
+    mode, model, optimizer, batch, phases = fake_training()
+    with mode:
+        all_rows, few = memory_rows(phases, model, optimizer, batch), memory_rows(phases, model, optimizer, batch, 64)
+    assert len(few) < len(all_rows) / 2 and all(row[2:] in [one[2:] for one in all_rows] for row in few)
+    for before, after in pairwise(few):
+        assert sum(after[2:]) - sum(before[2:]) == int(after[1])
+    assert all_rows[-1][2:] == few[-1][2:]
+
+
+def test_large_sizes_are_told_in_mib_and_gib():
+    for rows, said in ((2**17, "MiB"), (2**25, "GiB")):
+        mode, *one = fake_training(rows)
+        with mode:
+            svg = drawn(*one)
+        texts = [text.text for text in checked_figure(svg).iter(SVG + "text")]
+        assert any(text.startswith("peak: ") and text.endswith(said) for text in texts)

@@ -14,6 +14,7 @@ from .boxes import laid_out
 
 TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
 GROWS = {2: "grows with the model", 1: "grows with the batch", 3: "temporaries"}
+UNITS = ((1, "bytes", 0), (2**20, "MiB", 2), (2**30, "GiB", 2))  # size, name, decimals; used from twice its size on
 LETTER = 0.56  # em: the mean advance of the sans serif of labels
 
 
@@ -24,16 +25,19 @@ def memory_timeline(
     batch: tuple,
     *,
     title: str,
+    least: int = 0,
 ) -> str:
     """The bytes of CPU memory alive over one training step, stacked by kind. `phases` are the calls of the step in
     order, one of them `forward`; each is drawn equally wide, and one allocation or free is one step to the right. They
-    run twice under the profiler, and the second run is drawn. A gradient or a state is a block that `grad` or the
-    optimizer holds at the end, an activation is any other block that `forward` makes, and the rest are temporaries.
+    run twice, and the second run is drawn: what the profiler counts, or for a model of fake tensors the storages that
+    operators return. A change of less than `least` bytes is drawn with the next one of its call. A gradient or a state
+    is a block that `grad` or the optimizer holds at the end, an activation is any other block that `forward` makes, and
+    the rest are temporaries.
     Raises ValueError where the kinds do not add up to what the allocator counts, where a block is left that is of no
     kind, and where what is held at the end was not allocated there. Source: the tree of the profiler's events."""
     if "forward" not in checked_dict(phases, Callable, "phases", 5):
         raise ValueError(f"one of the phases must be forward, got {list(phases)}")
-    rows = memory_rows(phases, model, optimizer, checked(batch, tuple, "batch"))
+    rows = memory_rows(phases, model, optimizer, checked(batch, tuple, "batch"), least)
     peak = max(range(len(rows)), key=lambda i: sum(rows[i][2:]))
     said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
     desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."
@@ -45,26 +49,28 @@ def _draw(rows: list, peak: int, phases: list, wide: bool) -> tuple:
     room, height = (ROOM, 300) if wide else (NARROW, 320)
     legend, legend_low = _legend(room)
     most, top, edges, shapes = sum(rows[peak][2:]), legend_low + 30, [], legend
-    left, low = MARGIN + 7 + code_width(str(_ticks(most)[-1]), READ), top + height
+    size, unit, decimals = next(one for one in reversed(UNITS) if most >= 2 * one[0] or one[0] == 1)
+    ticks = _ticks(most / size)
+    left, low = MARGIN + 7 + code_width(str(ticks[-1]), READ), top + height
     each = (room + MARGIN - left) / len(phases)
     for i, phase in enumerate(phases):
         count = sum(row[0] == phase for row in rows)
         edges += [left + each * (i + j / count) for j in range(count)]
     edges.append(left + each * len(phases))
     for i, (kind, tone) in enumerate(zip(KINDS, TONES)):
-        spans = [[low - sum(row[2:end]) / most * height for end in (i + 2, i + 3)] for row in rows]
+        spans = [[round(low - sum(row[2:end]) / most * height, 1) for end in (i + 2, i + 3)] for row in rows]
         for run in _runs(spans):
-            around = [edges[run[0]], spans[run[0]][0], *_stairs(run, edges, [span[1] for span in spans])]
-            back = [part for j in reversed(run) for part in ("V", spans[j][0], "H", edges[j])]
+            around = [edges[run[0]], spans[run[0]][0], *_stairs(run, edges[1:], [span[1] for span in spans])]
+            back = _stairs(run[::-1], edges, [span[0] for span in spans])
             line = path("M", edges[run[0]], spans[run[0]][1], *around[2:])
             shapes.append(group(f"it-{tone}", path("M", *around, *back, "Z", kind="it-fill"), line))
         shapes += _label(kind, edges, spans) if tone != 3 else []
     x, y = (edges[peak] + edges[peak + 1]) / 2, top
-    half = code_width(said := f"peak: {most} bytes", READ) / 2
+    half = code_width(said := f"peak: {most / size:.{decimals}f} {unit}", READ) / 2
     at = min(max(x, half), room + MARGIN - half)
     shapes += [circle(x, y, 3.5, "it-pill"), text(at, y - 9, said, "it-label", "middle")]
     shapes += [path("M", left, top, "V", low, "H", edges[-1], kind="it-edge")]
-    shapes += [text(left - 5, low - at / most * height + 5, str(at), "it-index", "end") for at in _ticks(most)]
+    shapes += [text(left - 5, low - at * size / most * height + 5, str(at), "it-index", "end") for at in ticks]
     for i, phase in enumerate(phases):
         shapes.append(text(left + each * (i + 0.5), low + 18, phase, "it-label", "middle"))
         shapes += [path("M", left + each * i, low, "v", 22, kind="it-edge")] if i else []
@@ -90,14 +96,14 @@ def _runs(spans: list) -> list:
     return [columns[a:b] for a, b in pairwise([0, *cuts, len(columns)]) if a < b]
 
 
-def _stairs(run: list, edges: list, heights: list) -> list:
-    """Path steps along the top of columns; equal neighbors are one step."""
+def _stairs(run: list, ends: list, heights: list) -> list:
+    """Path steps along one side of columns, to where each ends; equal neighbors are one step."""
     steps = []
     for i in run:
         if steps and steps[-3] == heights[i]:
-            steps[-1] = edges[i + 1]
+            steps[-1] = ends[i]
         else:
-            steps += ["V", heights[i], "H", edges[i + 1]]
+            steps += ["V", heights[i], "H", ends[i]]
     return steps
 
 
@@ -116,6 +122,6 @@ def _label(kind: str, edges: list, spans: list) -> list:
     return [text((a + b) / 2, (low + high) / 2 + 4.5, kind, "it-label", "middle")]
 
 
-def _ticks(most: int) -> list:
+def _ticks(most: float) -> list:
     step = next(s for e in range(12) for s in (10**e, 2 * 10**e, 5 * 10**e) if most / s <= 5)
-    return list(range(0, most + 1, step))
+    return list(range(0, int(most) + 1, step))

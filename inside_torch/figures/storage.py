@@ -143,7 +143,7 @@ def stride_steps(tensor: torch.Tensor, *, name: str, title: str) -> str:
             desc.append(f"Dimension {d} has size {size[d]}, so its stride {stride[d]} is never taken.")
     body, short = _steps_drawn(reading, values, taken, cell), max(NARROW // len(values), *map(code_width, values))
     width, height = extent(body, 12)
-    small = _steps_drawn(reading, values, taken, short, beside=True) if width > PHONE and short < cell else []
+    small = _steps_drawn(reading, values, taken, min(short, cell), beside=True) if width > PHONE else []
     columns = ["dimension", "size", "stride", "first step from index", "to index"]
     narrow = (small, *extent(small, 12)) if small else ()
     return figure(body, width, height, title, " ".join(desc), columns, rows, narrow)
@@ -170,6 +170,7 @@ def _steps_drawn(reading: Reading, values: list, taken: list, cell, beside: bool
 def _steps(reading: Reading, taken: list, first, low, cell, beside: bool) -> tuple:
     """An arrow for each step from the first element, one below the other, and the lowest line."""
     stride, shapes, y = reading.stride, [], low + (22 if reading.offset else 0)
+    furthest = first + max((stride[d] for d in taken), default=0) * cell + 8  # no longer step crosses a label there
     for dim in taken:
         y += 24
         twins = [d for d in taken if stride[d] == stride[dim]]
@@ -178,8 +179,10 @@ def _steps(reading: Reading, taken: list, first, low, cell, beside: bool) -> tup
         bend = min(8, (end - first) / 2)
         turns = ("Q", first, y, first + bend, y, "H", end - bend, "Q", end, y, end, y - bend)
         shapes += arrow(end, low, "up", "M", first, low, "V", y - bend, *turns)
-        at, anchor = (end + 8, "start") if beside else (first - 8, "end")
-        shapes.append(text(at, y + 4, f"stride({dim}) = {stride[dim]}", "it-step", anchor))
+        label = f"stride({dim}) = {stride[dim]}"
+        right = furthest if furthest + code_width(label) <= NARROW else end + 8
+        at, anchor = (right, "start") if beside else (first - 8, "end")
+        shapes.append(text(at, y + 4, label, "it-step", anchor))
     return shapes, y
 
 

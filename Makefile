@@ -19,8 +19,9 @@ serve: .venv/ready ## build the book, serve it at http://127.0.0.1:8000, rebuild
 page: .venv/ready ## everything that is wrong with one page, in seconds: make page PAGE=docs/tensor.md
 	@$(PY) -m inside_torch.tools.page $(PAGE)
 
-test: .venv/ready lint ## run every check; the book is built first, so that the tests find it in the cache
-	$(PY) -m mkdocs build --strict --site-dir .cache/tested
+test: export INSIDE_TORCH_BOOK := $(CURDIR)/.cache/tested
+test: .venv/ready lint ## run every check; the book is built first, and is what the tests look at
+	$(PY) -m mkdocs build --strict --site-dir $(INSIDE_TORCH_BOOK)
 	$(PY) -m pytest --numprocesses=3 --dist=worksteal --codeblocks -m "not quiet" tests examples README.md
 	$(PY) -m pytest -m quiet tests
 

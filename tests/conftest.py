@@ -107,7 +107,10 @@ BOOK = Book.read(expand=expand)
 
 @pytest.fixture(scope="session")
 def book(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The folder of the real book's site, built strictly, once for all the processes that test."""
+    """The folder of the real book's site, built strictly, once for all the processes that test: by `make test` before
+    them, or else by the first of them."""
+    if built := os.environ.get("INSIDE_TORCH_BOOK"):
+        return Path(built)
     shared = tmp_path_factory.getbasetemp()
     shared = shared.parent if "PYTEST_XDIST_WORKER" in os.environ else shared
     folder = shared / "book"
@@ -168,6 +171,12 @@ def built_pages(site: Path, book: Book) -> dict[str, list[Shown]]:
     built = {page.src: site / page.url for page in book.pages}
     shown = {src: shown_on(file.read_text("utf-8")) for src, file in built.items() if file.exists()}
     return {src: found for src, found in shown.items() if found}
+
+
+@pytest.fixture(scope="session")
+def shown_pages(book: Path) -> dict[str, list[Shown]]:
+    """What each page of the real book shows, by `src`."""
+    return built_pages(book, BOOK)
 
 
 def fence(source: str, info: str = "python") -> str:

@@ -10,7 +10,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from conftest import BOOK, ROOT, build, built_pages
+from conftest import BOOK, ROOT, build
 
 from inside_torch.approved import CITATIONS, Shown, as_shown, as_text, differences, is_edition
 from inside_torch.edition import Edition
@@ -20,8 +20,8 @@ from inside_torch.tools.approve import FOLDER, all_differences, approve, shown_b
 from inside_torch.tools.citations import changes, places, row
 
 
-def test_every_output_is_the_approved_one(book: Path):
-    changed = all_differences(built_pages(book, BOOK), BOOK)
+def test_every_output_is_the_approved_one(shown_pages):
+    changed = all_differences(shown_pages, BOOK)
     if changed and not is_edition():
         warnings.warn("not the edition's Python or machine:\n" + "\n\n".join(changed), stacklevel=1)
     else:
@@ -35,18 +35,17 @@ def test_every_citation_leads_where_it_was_approved(book: Path):
     assert changes(approved, now) == {}
 
 
-def test_what_is_approved_is_what_the_pages_show(book: Path):
+def test_what_is_approved_is_what_the_pages_show(shown_pages):
     def stripped(pages: dict[str, list[Shown]]) -> dict[str, list[tuple[str, str]]]:
         return {src: [(one.source, one.output.strip("\n")) for one in shown] for src, shown in pages.items()}
 
-    assert stripped(shown_by(build())) == stripped(built_pages(book, BOOK))
+    assert stripped(shown_by(build())) == stripped(shown_pages)
 
 
 @pytest.fixture
-def two_pages(book: Path) -> dict[str, list[Shown]]:
+def two_pages(shown_pages) -> dict[str, list[Shown]]:
     """What two pages of the site show."""
-    pages = built_pages(book, BOOK)
-    return {src: pages[src] for src in ("index.md", "tensor.md")}
+    return {src: shown_pages[src] for src in ("index.md", "tensor.md")}
 
 
 def test_a_changed_output_is_named_with_page_and_line(two_pages, tmp_path: Path):
@@ -72,8 +71,8 @@ def test_a_block_more_or_less_is_named(two_pages, tmp_path: Path):
     assert "docs/lost.md: approved, but no longer a page" in all_differences(two_pages, BOOK, tmp_path)
 
 
-def test_an_approved_file_reads_back(book: Path):
-    for src, shown in built_pages(book, BOOK).items():
+def test_an_approved_file_reads_back(shown_pages):
+    for src, shown in shown_pages.items():
         assert list(differences(BOOK.page(src), as_shown(as_text(shown)), shown)) == []
         assert [item.source for item in as_shown(as_text(shown))] == [item.source for item in shown]
 

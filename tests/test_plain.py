@@ -3,19 +3,21 @@ settings, and prints its output. So does every notebook that a reader takes alon
 
 Most run as forks of a server that has torch imported and nothing of ours; a probe shows in what such a fork differs
 from a fresh interpreter. Fresh interpreters still run what changed since main (on main: in the last commit), and a
-sixteenth of the rest. And each runs once more as a fork that has one core, as on a small machine."""
+sixteenth of the rest.
+
+And each runs with one core, as on a small machine: in the notebook of its page with all others; what has a process of
+its own there has one here, when it changed, and on every second day, on which it needs no run with all cores."""
 
 from __future__ import annotations
 
 import contextlib
 import functools
-import itertools
 import json
 import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from datetime import date
 from pathlib import Path
@@ -51,6 +53,7 @@ RIGHT = Cache(EDITION, "plain", "run")
 CLOCK = re.compile(r"\b(?:timeit|thread_time|process_time|perf_counter|Timer)\b")
 CLOCKED = [page for page in PAGES if CLOCK.search(page.text)]
 EVERYTHING = os.environ.get("INSIDE_TORCH_FRESH") == "all"  # the weekly workflow
+TODAY = date.today().toordinal()
 
 
 def fresh(source: str, folder: Path) -> str:
@@ -85,13 +88,16 @@ def confined(source: str, folder: Path) -> str:
 
 @contextlib.contextmanager
 def one_core() -> Iterator[None]:
-    """Lets all forks have the same core, which they inherit from the server."""
-    server, cores = plain().process.pid, os.sched_getaffinity(0)
-    os.sched_setaffinity(server, {min(cores)})
+    """Lets all that this process and the server begin have the same core, which they inherit."""
+    both, cores = (0, plain().process.pid), os.sched_getaffinity(0)
+    core = sorted(cores)[os.getpid() % len(cores)]  # those who test at once take different ones
+    for process in both:
+        os.sched_setaffinity(process, {core})
     try:
         yield
     finally:
-        os.sched_setaffinity(server, cores)
+        for process in both:
+            os.sched_setaffinity(process, cores)
 
 
 def git(root: Path, *words: str) -> str:
@@ -116,10 +122,19 @@ def sources_before() -> set[str]:
     return {one.program for text in texts for one in Page(ROOT, "p.md", "p.md", text + "\n").programs}
 
 
-def wants_fresh(page: Page, block: Fence) -> bool:
-    """Whether a block runs in an interpreter of its own: the first of a page, what changed, each in its turn."""
-    turn = int(digest(block.program)[:8], 16) % 16 == date.today().toordinal() % 16
-    return EVERYTHING or turn or block == page.programs[0] or block.program not in sources_before()
+def has_its_turn(block: Fence, days: int) -> bool:
+    """Whether this is the block's day, of so many."""
+    return int(digest(block.program)[:8], 16) % days == TODAY % days
+
+
+def runs(page: Page, block: Fence) -> list[Callable[[str, Path], str]]:
+    """How a block runs today. With all cores, in an interpreter of its own what changed, the first of a page, and each
+    in its turn; with one core what changed, and in its turn each that its page's notebook does not run so."""
+    changed = EVERYTHING or block.program not in sources_before()
+    if changed or block == page.programs[0] or has_its_turn(block, 16):
+        confined_too = changed or (needs(block.program).alone and has_its_turn(block, 2))
+        return [fresh, confined] if confined_too else [fresh]
+    return [confined if needs(block.program).alone and has_its_turn(block, 2) else forked]
 
 
 def difference(block: Fence, shown: str, run, folder: Path) -> str:
@@ -142,10 +157,11 @@ def differences(page: Page, folder: Path, clocked: bool) -> list[str]:
         text = difference(block, build().result(block).output, run, folder / str(block.line))
         return text and f"{page.name}:{block.line}: {text}"
 
+    ways = [(block, run) for block in programs for run in runs(page, block)]
     with ThreadPoolExecutor(1 if clocked or "PYTEST_XDIST_WORKER" in os.environ else usable_cores()) as pool:
-        found = list(pool.map(said, programs, [fresh if wants_fresh(page, block) else forked for block in programs]))
+        found = list(pool.map(said, *zip(*[way for way in ways if way[1] is not confined], strict=True)))
         with one_core():
-            found += pool.map(said, programs, itertools.repeat(confined))
+            found += pool.map(said, *zip(*[way for way in ways if way[1] is confined], strict=True))
     return [text for text in found if text]
 
 
@@ -223,10 +239,25 @@ def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
     page = Page(ROOT, "p.md", "p.md", "\n".join(fence(f"print({n})") for n in range(3)))
-    assert all(wants_fresh(page, block) for block in page.programs), "none of them is on main"
+    assert all(runs(page, block) == [fresh, confined] for block in page.programs), "none of them is on main"
     old = next(page for page in BOOK.pages if len(page.programs) > 20)
-    chosen = [block for block in old.programs if wants_fresh(old, block)]
-    assert old.programs[0] in chosen
+    assert fresh in runs(old, old.programs[0])
+
+
+def test_in_two_days_a_block_runs_with_all_cores_and_with_one(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(
+        sys.modules[__name__], "sources_before", {one.program for page in PAGES for one in page.programs}.copy
+    )
+    assert {run for page in PAGES for block in page.programs for run in runs(page, block)} == {fresh, forked, confined}
+    ways = {}
+    for day in (TODAY, TODAY + 1):
+        monkeypatch.setattr(sys.modules[__name__], "TODAY", day)
+        for page in PAGES:
+            for block in page.programs:
+                ways.setdefault(block.program, set()).update(runs(page, block))
+    for program, seen in ways.items():
+        assert seen & {fresh, forked}, program
+        assert (confined in seen) == needs(program).alone, "the others run with one core in a notebook, each day"
 
 
 # What a program may find out about the process that it runs in.
@@ -341,13 +372,14 @@ def kernel_run(path: Path, folder: Path):
 MARK = "-- next cell --"
 
 
-def fork_run(notebook, folder: Path, run=forked) -> list[str | None]:
-    """What the code cells print one after another in one fork; None for those that start an interpreter of their own,
-    whose programs are run above."""
+def fork_run(notebook, folder: Path, run=confined) -> list[str | None]:
+    """What the code cells print one after another in one fork with one core; None for those that start an interpreter
+    of their own, whose programs are run above."""
     cells = [cell for cell in notebook.cells[1:] if cell.cell_type == "code"]
     shared = [one for one in cells if not one.source.startswith("run_alone(")]
-    printed = run("\n".join(f"print({MARK!r})\n{one.source}" for one in shared), folder).split(f"{MARK}\n")[1:]
-    found = iter(printed)
+    with one_core():
+        printed = run("\n".join(f"print({MARK!r})\n{one.source}" for one in shared), folder)
+    found = iter(printed.split(f"{MARK}\n")[1:])
     return [None if one not in shared else next(found, "") for one in cells]
 
 
@@ -371,24 +403,39 @@ def test_the_notebook_of_a_page_prints_what_it_shows(book: Path, tmp_path: Path,
     path = book / file_names(name)["notebook"]
     written = nbformat.read(path, 4)
     right = shown(BY_STEM[name], written)
-    if RIGHT.get("notebook", path.read_text(), *right):
+    if RIGHT.get("notebook on one core", path.read_text(), *right):
         return
     if name in KERNELS:
         for setting in PINNED:
             monkeypatch.delenv(setting, raising=False)
         for setting in ("TORCHINDUCTOR_CACHE_DIR", "TORCH_EXTENSIONS_DIR"):
             monkeypatch.setenv(setting, DEFAULTS[setting])
-        found = [normalised(one) for one in outputs(kernel_run(path, tmp_path)[1])]
+        with one_core():
+            found = [normalised(one) for one in outputs(kernel_run(path, tmp_path)[1])]
     else:
         found = fork_run(written, tmp_path)
+        programs = BY_STEM[name].programs
+        apart = [one is None for one in found[len(found) - len(programs) :]]
+        assert apart == [needs(block.program).alone for block in programs], "or some block never has one core"
     assert [of_page if of_cell is None else of_cell for of_cell, of_page in zip(found, right)] == right
-    RIGHT.put(True, "notebook", path.read_text(), *right)
+    RIGHT.put(True, "notebook on one core", path.read_text(), *right)
 
 
 def test_a_cell_that_prints_something_else_is_noticed(tmp_path: Path):
     cells = [nbformat.v4.new_code_cell(source) for source in ("%pip", "x = 1", "print(x + 1)", "print(undefined)")]
     found = fork_run(nbformat.v4.new_notebook(cells=cells), tmp_path)
     assert found[:2] == ["", "2\n"] and "NameError: name 'undefined' is not defined" in found[2]
+
+
+def test_a_cell_that_counts_its_cores_is_noticed(tmp_path: Path):
+    cells = [nbformat.v4.new_code_cell(source) for source in ("%pip", "import os\nprint(len(os.sched_getaffinity(0)))")]
+    cores = len(os.sched_getaffinity(0))
+    assert fork_run(nbformat.v4.new_notebook(cells=cells), tmp_path) == ["1\n"], "a page would show all of them"
+    cells[0] = nbformat.v4.new_code_cell("")
+    nbformat.write(nbformat.v4.new_notebook(cells=cells), tmp_path / "counts.ipynb")
+    with one_core():
+        assert outputs(kernel_run(tmp_path / "counts.ipynb", tmp_path)[1]) == ["1\n"]
+    assert len(os.sched_getaffinity(0)) == cores
 
 
 @pytest.mark.parametrize("name", STEMS)

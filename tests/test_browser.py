@@ -108,22 +108,31 @@ FOCUSABLE = """() => {
 RIGHT = Cache(Edition(), "browser", "tools")
 
 
+@functools.cache
+def dress(book: Path) -> str:
+    """A digest of the styles and scripts of a site."""
+    assets = [path.read_text() for path in sorted(book.rglob("*.[cj]s*")) if path.suffix in (".css", ".js")]
+    return digest(*[text for text in assets if not text.startswith("var __index")])
+
+
+def seen(check: str, book: Path, name: str, theme: str = "") -> tuple[str, ...]:
+    """What the verdict of a check of a page depends on: the bytes of the page, of its styles and scripts, and of this
+    file."""
+    text = (book / f"{name}.html").read_text()
+    if found := book_commit():  # what says which commit this is looks alike in all
+        text = text.replace(found[0][:10], "").replace(f"{found[1]:%Y-%m-%d %H:%M}", "")
+    return check, name, theme, text, dress(book), Path(__file__).read_text()
+
+
 def once(check):
-    """A check of a page that is remembered by the bytes of the page, of its styles and scripts, and of this file."""
+    """A check of a page whose verdict is remembered."""
 
     @functools.wraps(check)
     def remembered(**given) -> None:
-        book, page = given["book"], given["book"] / f"{given['name']}.html"
-        assets = [path.read_text() for path in sorted(book.rglob("*.[cj]s*")) if path.suffix in (".css", ".js")]
-        assets = [text for text in assets if not text.startswith("var __index")]
-        told = [str(given[one]) for one in sorted(given) if one in ("name", "theme")]
-        text = page.read_text()
-        if found := book_commit():  # what says which commit this is looks alike in all
-            text = text.replace(found[0][:10], "").replace(f"{found[1]:%Y-%m-%d %H:%M}", "")
-        seen = check.__name__, *told, text, digest(*assets), Path(__file__).read_text()
-        if not RIGHT.get(*seen):
+        all_that = seen(check.__name__, given["book"], given["name"], given.get("theme", ""))
+        if not RIGHT.get(*all_that):
             check(**given)
-            RIGHT.put(True, *seen)
+            RIGHT.put(True, *all_that)
 
     return remembered
 
@@ -204,10 +213,11 @@ def too_slow_or_heavy(browser, address: str, name: str) -> list[str]:
 
 
 def unreached(page) -> list[str]:
-    """What the Tab key does not reach, or reaches without showing it."""
+    """What the Tab key, held down, does not reach, or reaches without showing it."""
     page.evaluate("document.activeElement?.blur()")
     for _ in range(page.evaluate(FOCUSABLE) + 5):
-        page.keyboard.press("Tab")
+        page.keyboard.down("Tab")
+    page.keyboard.up("Tab")
     missed = page.evaluate("[...window.wanted.values()].map(one => `not reached: ${one.outerHTML.slice(0, 120)}`)")
     return missed + [f"focus not visible: {one}" for one in page.evaluate("window.unmarked")]
 
@@ -286,6 +296,22 @@ def moved_in_pieces(browser, book: Path, name: str) -> list[str]:
 @once
 def test_a_page_that_arrives_in_pieces_moves_nothing(chromium, book, name):
     assert moved_in_pieces(chromium, book, name) == []
+
+
+def light_and_quick(browser, address: str, name: str) -> tuple[list[str], bool]:
+    """What one visit costs too much, whatever its time, and whether it was quick as well."""
+    packed, requests, blocked = first_visit(browser, f"{address}/{name}.html")
+    return too_costly(name, packed, requests, 0), not too_costly(name, packed, requests, blocked)
+
+
+@pytest.mark.parametrize("name", PAGES)
+@once
+def test_a_first_visit_is_light(chromium, address, book, name):
+    """Whatever else the machine does only adds to a visit's time: what is quick beside other tests is quick."""
+    heavy, quick = light_and_quick(chromium, address, name)
+    assert heavy == []
+    if quick:
+        RIGHT.put(True, *seen("test_a_first_visit_is_light_and_quick", book, name))
 
 
 @pytest.mark.quiet
@@ -382,6 +408,7 @@ BROKEN = """
 <div style="width: 2000px">wide</div>
 <p class="late" style="opacity: 0">only with a script</p>
 <p><a href="#x" style="outline: none">no outline</a><span onclick="0" tabindex="0" style="outline: none">x</span></p>
+<p inert><a href="#i">out of reach</a></p>
 <div class="it-tools" style="display: block !important"><a href="#y">printed</a></div>
 <div class="highlight"><div class="it-tools" style="inset: 0 auto auto 0">over</div><pre><code>under</code></pre></div>
 <svg width="50" height="20"><text y="15">black</text></svg>
@@ -435,6 +462,8 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
         page, _ = opened(chromium, f"{address}/index.html", java_script_enabled=False)
         hidden = "\n".join(hidden_without_script(page))
         page.context.close()
+        assert light_and_quick(chromium, address, "busy") == ([], False), "to be visited again, when all is quiet"
+        (weighs,), _ = light_and_quick(chromium, address, "heavy")
         heavy = too_slow_or_heavy(chromium, address, "heavy")
         busy = too_slow_or_heavy(chromium, address, "busy")
         page, _ = opened(chromium, f"{address}/late.html", late=True)
@@ -458,9 +487,10 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
     ):
         assert broken in found, found
     assert "oh" in said and any("127.0.0.2" in one for one in said)
-    assert "focus not visible" in focus
+    assert "focus not visible" in focus and re.search("not reached: .*out of reach", focus)
     assert "it-tools" in printed and "cut off" not in found
     assert "only with a script" in hidden
+    assert "weighs" in weighs
     assert any("weighs" in one for one in heavy) and any("holds a reader up" in one for one in busy)
     assert too_costly("index", 90_001, 13, 0) == ["index weighs 90001 bytes, of 90000", "index makes 13 requests"]
     assert pale.startswith("color-contrast: 1 times") and "pale" in pale, "the second looks like the first"

@@ -21,6 +21,12 @@ def chromium(own: str = "") -> str | None:
 PACKED = (".css", ".html", ".js", ".json", ".svg", ".txt", ".xml")
 
 
+@functools.lru_cache(1000)
+def compressed(path: Path, changed: int) -> bytes:
+    """A file as a host sends it; `changed`: when it last did."""
+    return gzip.compress(path.read_bytes(), 6)
+
+
 class Quiet(SimpleHTTPRequestHandler):
     """Serves files, text compressed as on any host of pages, and says nothing about it, nor about a browser that
     closed a page before it was all there."""
@@ -29,7 +35,7 @@ class Quiet(SimpleHTTPRequestHandler):
         path = Path(self.translate_path(self.path))
         if path.suffix not in PACKED or not path.is_file():
             return super().do_GET()
-        packed = gzip.compress(path.read_bytes(), 6)
+        packed = compressed(path, path.stat().st_mtime_ns)
         self.send_response(200)
         self.send_header("Content-Type", self.guess_type(path))
         self.send_header("Content-Encoding", "gzip")

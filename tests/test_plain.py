@@ -39,8 +39,10 @@ from inside_torch.take.notebook import PICTURE
 
 PAGES = [page for page in BOOK.pages if page.programs]
 EDITION = Edition()
+# How threads of OpenMP wait for each other. By default they turn in circles, which takes the core from others who test.
+SLEEP = {"OMP_WAIT_POLICY": "PASSIVE"}
 # A reader lives elsewhere. Compiled code is kept between runs, apart from that of the build, whose settings are others.
-DEFAULTS = {name: value for name, value in os.environ.items() if name not in PINNED} | {
+DEFAULTS = {name: value for name, value in os.environ.items() if name not in PINNED | SLEEP} | {
     "HOME": str(EDITION.cache / "plain-home"),
     "LC_ALL": "C",
     "TZ": "Asia/Tokyo",
@@ -68,8 +70,8 @@ def fresh(source: str, folder: Path) -> str:
 
 @functools.cache
 def plain() -> Runner:
-    """A server in default settings."""
-    runner = Runner(EDITION, environment=DEFAULTS)
+    """A server in default settings, whose forks wait asleep."""
+    runner = Runner(EDITION, environment=DEFAULTS | SLEEP)
     runner.start()
     return runner
 
@@ -298,7 +300,12 @@ LEFT = {
     "path": "setuptools, which they import, appends a folder of its own",
     "tasks": "the threads of BLAS do not survive a fork; it starts them when it needs them",
     "seed": "it is drawn when torch is imported; two servers and two interpreters never share one",
-    "environment": "TORCH_EXTENSIONS_DIR names a folder for each block",
+    "environment": "only in what is listed below",
+}
+SET = {
+    "TORCH_EXTENSIONS_DIR": "it names a folder for each block",
+    "OMP_WAIT_POLICY": "it says how threads wait, not what they compute",
+    "CUBLAS_WORKSPACE_CONFIG": "what the server imports sets it, for a GPU",
 }
 
 
@@ -308,6 +315,9 @@ def test_a_fork_differs_from_a_fresh_interpreter_in_what_is_listed_and_nothing_e
     )
     different = {name for name in ours if ours[name] != theirs[name]}
     assert different - LEFT.keys() == set(), [(name, ours[name], theirs[name]) for name in sorted(different)]
+    named = {name for one in (ours, theirs) for name in one["environment"]}
+    unlike = {name for name in named if ours["environment"].get(name) != theirs["environment"].get(name)}
+    assert unlike - SET.keys() == set()
     assert set(modules) <= set(ours_modules), "a fork has more modules, never fewer"
     assert ours["ours"] == [], "and none of the book's"
     assert not any(compilers.values()), "no compilation has been counted"

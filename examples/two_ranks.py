@@ -31,8 +31,9 @@ def compare(rank, world):
     x, target = torch.randn(8, 3), torch.randint(2, (8,))
     half = x.chunk(world)[rank], target.chunk(world)[rank]
     torch.manual_seed(rank)  # the ranks start from different weights
-    ddp = DistributedDataParallel(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
-    alone, whole = copy.deepcopy(ddp.module), copy.deepcopy(ddp.module)
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    ddp = DistributedDataParallel(model)
+    alone, whole = copy.deepcopy(model), copy.deepcopy(model)
     weights = {"DDP": train(ddp, *half), "whole": train(whole, x, target)}
     torch.testing.assert_close(weights["DDP"], weights["whole"])
     # --8<-- [end:compare]

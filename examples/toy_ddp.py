@@ -39,7 +39,8 @@ class ToyDDP(nn.Module):
     def finish(self):
         for work, bucket, grads in self.sent:
             work.wait()
-            for grad, part in zip(grads, bucket.split([grad.numel() for grad in grads])):
+            parts = bucket.split([grad.numel() for grad in grads])
+            for grad, part in zip(grads, parts):
                 grad.copy_(part.view_as(grad))
         self.sent, self.arrived = [], 0
         # --8<-- [end:ddp]

@@ -14,7 +14,6 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 
-# --8<-- [start:train]
 def train(model, x, target):
     """The loop of the ten lines; returns the weights as one vector."""
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
@@ -26,15 +25,19 @@ def train(model, x, target):
     return torch.cat([w.detach().flatten() for w in model.parameters()])
 
 
+# --8<-- [start:compare]
 def compare(rank, world):
     torch.manual_seed(0)
     x, target = torch.randn(8, 3), torch.randint(2, (8,))
-    torch.manual_seed(rank)  # the ranks start from different weights
-    model = DistributedDataParallel(nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2)))
-    whole, alone = copy.deepcopy(model.module), copy.deepcopy(model.module)
     half = x.chunk(world)[rank], target.chunk(world)[rank]
-    weights = {"alone": train(alone, *half), "DDP": train(model, *half), "whole": train(whole, x, target)}
+    torch.manual_seed(rank)  # the ranks start from different weights
+    model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
+    ddp = DistributedDataParallel(model)
+    alone, whole = copy.deepcopy(model), copy.deepcopy(model)
+    weights = {"DDP": train(ddp, *half), "whole": train(whole, x, target)}
     torch.testing.assert_close(weights["DDP"], weights["whole"])
+    # --8<-- [end:compare]
+    weights = {"alone": train(alone, *half)} | weights
     for name, mine in weights.items():
         ranks = [torch.empty_like(mine) for _ in range(world)]
         dist.all_gather(ranks, mine)
@@ -42,7 +45,6 @@ def compare(rank, world):
         assert same == (name != "alone")
         if rank == 0:
             print(f"{name:6} last weight of each rank:", *(f"{w[-1]:.3f}" for w in ranks), " equal:", same)
-    # --8<-- [end:train]
 
 
 # --8<-- [start:deadlock]

@@ -70,9 +70,9 @@ def fresh(source: str, folder: Path) -> str:
 
 @functools.cache
 def plain() -> Runner:
-    """A server in default settings, whose forks wait asleep."""
+    """A server in default settings, whose forks wait asleep. It has imported torch, which counts cores then only."""
     runner = Runner(EDITION, environment=DEFAULTS | SLEEP)
-    runner.start()
+    runner.run("", full=True)
     return runner
 
 
@@ -237,6 +237,15 @@ def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
     assert forked(counts.program, tmp_path) == f"{cores}\n", "the others have all cores again"
     page = Page(ROOT, "p.md", "p.md", fence(f"# new\n{counts.program}"))
     assert len(differences(page, tmp_path, clocked=False)) == (cores > 1), "it runs with all cores, and with one"
+
+
+def test_a_server_that_begins_for_one_core_has_the_threads_of_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr(sys.modules[__name__], "plain", functools.cache(plain.__wrapped__))
+    with one_core():
+        confined("", tmp_path)
+    threads = "import torch\n\nprint(torch.get_num_threads())"
+    assert forked(threads, tmp_path) == fresh(threads, tmp_path)
+    plain().close()
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():

@@ -6,13 +6,14 @@ from collections.abc import Callable
 from itertools import pairwise
 
 import torch
-from torch.library import Library, get_kernel
+from torch.library import Library
 
 from inside_torch.drawing.layout import CELL, MARGIN, READ, code_width, widest
 from inside_torch.drawing.svg import arrow_down, rect, text
 
 from .boxes import LINE, Box, Place, laid_out
 from .keys import entries, registered
+from .noted import put_before
 from .ran import ABOVE, BACKENDS
 
 GAP = 22  # px between two stops
@@ -46,17 +47,10 @@ def noted(call: Callable, operator: str) -> tuple:
     order; and what the call returns."""
     table = entries(f"aten::{operator}")
     kernels = [key for key in (*ABOVE, *BACKENDS) if key in table and not table[key]["falls"]]
-    kernels = {key: get_kernel(f"aten::{operator}", key) for key in kernels}
     library, ran = Library("aten", "IMPL"), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a kernel is replaced, until the library is destroyed
-        for key, kernel in kernels.items():
-
-            def instead(keyset, *args, key=key, kernel=kernel, **options):
-                ran.append((key, highest_first(keyset)))
-                return kernel.call_boxed(keyset, *args, **options)
-
-            library.impl(operator, instead, key, with_keyset=True)
+        put_before(library, {operator: kernels}, lambda _, key, keyset: ran.append((key, highest_first(keyset))))
         try:
             y = call()
         finally:

@@ -377,6 +377,16 @@ def test_copies_are_exact_the_keyboard_reaches_everything_and_print_is_clean(chr
     assert said == []
 
 
+def test_the_search_keeps_its_room_before_its_form_has_come(chromium, address):
+    """A page is painted while it is still being read, and may end for a moment within its header."""
+    page, _ = opened(chromium, f"{address}/index.html")
+    height = "document.querySelector('.md-search').offsetHeight"
+    complete = page.evaluate(height)
+    page.evaluate("document.querySelector('.md-search__form').remove()")
+    assert page.evaluate(height) == complete > 40
+    page.context.close()
+
+
 def test_a_permalink_leads_to_its_block(chromium, address):
     page, _ = opened(chromium, f"{address}/tensor.html")
     for link in [page.locator(".it-source .it-link").nth(3), page.locator("figcaption .it-link").first]:

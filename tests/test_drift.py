@@ -29,7 +29,7 @@ DOCTORED = {
     ),
     "serialization.py": lambda text: text + "\ndef save(*_, **__):\n    raise RuntimeError('save is gone')\n",
     "storage.py": lambda text: "# moved\n" * 7 + text,
-    "_tensor.py": lambda text: text + "\nTensor.__contains__ = lambda self, element: True\n",
+    "_tensor.py": lambda text: text + "\nTensor.split = lambda self, size: [self.clone()]\n",
 }
 # where a page lies, and what is approved of it
 FORMS = [("docs/", ""), ("tests/approved/", ".txt")]
@@ -91,7 +91,8 @@ def test_what_another_torch_changes_is_reported_page_by_page(doctored: Path, two
     assert "### citations moved or gone: 1" in page
     assert "docs/tensor.md" in page and "the citation moved     src:torch/storage.py#UntypedStorage" in page
     assert "### outputs changed: 1" in page
-    assert "-200 is in x: False" in page and "+200 is in x: True" in page
+    assert re.search(r"^-y\.split\(2\)\[0\] +view +view$", page, re.M)
+    assert re.search(r"^\+y\.split\(2\)\[0\] +copy +copy$", page, re.M)
     assert "## docs/index.md" not in said, "a page that did not change is not mentioned"
 
 

@@ -54,7 +54,7 @@ AXE = """async () => {
     return looks.has(look) || !looks.add(look)
   })
   alike.forEach(one => one.replaceWith(...one.childNodes))
-  const found = await axe.run({ resultTypes: ['violations'] })
+  const found = await axe.run({ resultTypes: ['violations'], selectors: false })
   return found.violations.map(one => `${one.id}: ${one.nodes.length} times, first ${one.nodes[0].html.slice(0, 200)}`)
 }"""
 # What a block's link and copy button lie on, once its code is scrolled to the end.

@@ -7,7 +7,8 @@ import numpy as np
 
 from .dispatch import key_set, tls
 
-bool_, int64, float32 = DTYPES = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")  # each holds those before it
+bool_, int64, float32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
+DTYPES = {"b": bool_, "i": int64, "f": float32}  # by NumPy's kinds; each holds those before it
 KEYS = {d: key_set(k, "ADInplaceOrView", f"Autograd{k}") for d, k in (("cpu", "CPU"), ("meta", "Meta"))}
 
 

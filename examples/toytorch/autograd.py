@@ -111,9 +111,10 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False, captu
 
 def grad(output, inputs, grad_output=None, retain_graph=None, create_graph=False, allow_unused=False):
     """The gradients of the inputs, a tuple. No leaf gets a .grad."""
-    captured = {gradient_edge(x)[0]: None for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])}
-    TORCH_CHECK(all(captured), "One of the differentiated Tensors does not require grad")
+    nodes = [gradient_edge(x)[0] for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])]
+    captured = dict.fromkeys(nodes)
+    TORCH_CHECK(all(nodes), "One of the differentiated Tensors does not require grad")
     backward(output, grad_output, retain_graph, create_graph, captured)
     unused = any(one is None for one in captured.values()) and not allow_unused
     TORCH_CHECK(not unused, "a differentiated Tensor was not used in the graph. Set allow_unused=True if that is fine.")
-    return tuple(captured.values())
+    return tuple(captured[node] for node in nodes)

@@ -37,7 +37,7 @@ class CompiledFunction:
         used = {mode.names[x]: x for _, _, args in backward for x in args if isinstance(x, Tensor)}
         saved = [x for name, x in used.items() if name not in made]
         self.code, self.forward = mode.program(mode.nodes[:forward], inputs, [out, *saved])
-        self.backward_code, self.backward = mode.program(backward, [tangent, *saved], map(grads.get, inputs))
+        self.backward_code, self.backward = mode.program(backward, [tangent, *saved], [grads.get(x) for x in inputs])
 
     def __call__(self, inputs):
         with GradMode(False):

@@ -57,21 +57,22 @@ class FunctionNode(Node):
     """The node of an operator: an edge for each formula, and what the formulas that are followed need."""
 
     def __init__(self, name, named):
-        super().__init__(
-            "".join(part.title() for part in name.split("_")) + "Backward0", [named[x] for x in CODE[name]]
-        )
-        followed = [node and code for (node, _), code in zip(self.next_functions, CODE[name].values())]
-        self.code = dict(zip(CODE[name], followed))
-        self.needed = {name for code in followed if code for name in code.co_names}
+        title, formulas = "".join(part.title() for part in name.split("_")), CODE[name.removesuffix("_")]
+        super().__init__(f"{title}Backward0", [named[arg] for arg in formulas])
+        edges = zip(self.next_functions, formulas.items())
+        self.code = {arg: formula if node else None for (node, _), (arg, formula) in edges}
+        self.needed = {name for formula in self.code.values() if formula for name in formula.co_names}
         tensors = {arg: x for arg, x in named.items() if hasattr(x, "key_set")}
-        self.saved = {arg: SavedVariable(x) for arg, x in tensors.items() if arg in self.needed}
         self.values = {arg: value for arg, value in named.items() if arg not in tensors}
         self.values |= {f"{arg}_sizes": x.shape for arg, x in tensors.items()}
+        for arg in tensors.keys() & self.needed:
+            overwritten = arg == "self" and name.endswith("_")
+            self.saved[arg] = SavedVariable(named[arg].detach().clone() if overwritten else named[arg])
 
     def apply(self, grad):
         found = {"grad": grad} | self.values | {arg: one.unpack(self) for arg, one in self.saved.items()}
-        followed = {arg: eval(code, globals(), found) for arg, code in self.code.items() if code}
-        return [sum_to(followed[arg], found[f"{arg}_sizes"]) if code else None for arg, code in self.code.items()]
+        grads = {arg: eval(formula, globals(), found) for arg, formula in self.code.items() if formula}
+        return [sum_to(grads[arg], found[f"{arg}_sizes"]) if arg in grads else None for arg in self.code]
 
 
 # --8<-- [start:variable_type]
@@ -82,7 +83,7 @@ def variable_type(op, keys, *args):
         if name.endswith("_"):
             check_inplace(args[0])
         if name.removesuffix("_") in CODE:
-            node = FunctionNode(name.removesuffix("_"), dict(zip(op.schema.parameters, args)))
+            node = FunctionNode(name, dict(zip(op.schema.parameters, args)))
     result = op.redispatch(keys - key_set("AutogradCPU", "AutogradMeta"), *args)
     if node:
         result.grad_fn = node

@@ -4,18 +4,17 @@ import math
 
 import numpy as np
 
-from ._tensor import DTYPES, TORCH_CHECK, Tensor, bool_, float32, int64
+from ._tensor import DTYPES, TORCH_CHECK, Tensor, float32, int64
 from .dispatch import library
 from .memory import UntypedStorage
 
 
 def promote(*operands):
     """The highest dtype of tensors, numbers and dtypes (aten/src/ATen/native/TypeProperties.cpp)."""
-    numbers = {bool: bool_, int: int64, float: float32}
-    dtypes = [one.dtype if isinstance(one, Tensor) else numbers.get(type(one), one) for one in operands]
-    for one in dtypes:
-        TORCH_CHECK(one in DTYPES, f"an operand is neither tensor nor number, but {type(one).__name__}", TypeError)
-    return max(dtypes, key=DTYPES.index)
+    operands = [one.dtype if isinstance(one, Tensor) else one for one in operands]
+    kinds = [one.kind if isinstance(one, np.dtype) else np.asarray(one).dtype.kind for one in operands]
+    TORCH_CHECK(set(kinds) <= set(DTYPES), "an operand is neither tensor nor number", TypeError)
+    return DTYPES[max(kinds, key="bif".index)]
 
 
 def empty(size, dtype=float32, device="cpu"):
@@ -27,9 +26,8 @@ def copy(self, src):
     """Writes a tensor, an array or a number. Of these a number alone may be written twice to one place."""
     overlaps = any(n > 1 and not step for n, step in zip(self.shape, self.strides))
     said = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-    TORCH_CHECK(
-        not overlaps or isinstance(src, int), f"{said}Please clone() the tensor before performing the operation."
-    )
+    fits = not overlaps or isinstance(src, int)
+    TORCH_CHECK(fits, f"{said}Please clone() the tensor before performing the operation.")
     if self.device == "cpu":
         self.array()[...] = src.array() if isinstance(src, Tensor) else src
     return self
@@ -38,7 +36,7 @@ def copy(self, src):
 def tensor(data, dtype=None, device="cpu", requires_grad=False):
     """A new tensor with a copy of the numbers (torch/csrc/utils/tensor_new.cpp)."""
     array = np.asarray(data)
-    dtype = dtype or {"b": bool_, "i": int64, "f": float32}.get(array.dtype.kind)
+    dtype = dtype or DTYPES.get(array.dtype.kind)
     TORCH_CHECK(dtype, f"toytorch has no {array.dtype}", NotImplementedError)
     return copy(empty(array.shape, dtype, device), array).requires_grad_(requires_grad)
 

@@ -50,7 +50,8 @@ class SGD(Optimizer):
         super().__init__(params, options, dampening=0, nesterov=False)
 
     def update(self, p, grad, state, group):
-        grad = grad.add(p, alpha=group["weight_decay"])
+        if group["weight_decay"]:
+            grad = grad.add(p, alpha=group["weight_decay"])
         if group["momentum"]:
             if state.get("momentum_buffer") is None:
                 state["momentum_buffer"] = aten.zeros_like(p)

@@ -47,12 +47,11 @@ class ProxyMode:
         """A program in NumPy. A pointwise operator whose result is needed once stands where it is needed."""
         read = lambda x: text[self.names[x]] if isinstance(x, Tensor) else repr(x)  # noqa: E731
         text, lines = {self.names[x]: self.names[x] for x in inputs}, []
-        outputs, needed = list(outputs), Counter()
-        needed.update(self.names.get(x) for x in outputs)
-        needed.update(self.names[x] for _, _, args in nodes for x in args if isinstance(x, Tensor))
+        read_by = [*outputs, *(x for _, _, args in nodes for x in args)]
+        needed = Counter(self.names[x] for x in read_by if isinstance(x, Tensor))
         for out, op, args in nodes:
             name, value = self.names[out], f"{op}({', '.join(map(read, args))})"
-            if op in POINTWISE and needed[name] == 1:
+            if op in POINTWISE and needed[name] == 1 and len(value) < 100:
                 text[name] = value
             else:
                 text[name] = name

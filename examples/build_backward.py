@@ -2,7 +2,7 @@
 
 # --8<-- [start:program]
 import toytorch as torch
-from toytorch.function import FunctionNode
+from toytorch.derivatives import FunctionNode
 
 apply = FunctionNode.apply
 

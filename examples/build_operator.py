@@ -15,7 +15,7 @@ for op in (aten.square, aten.mul):
     print(op.name)
     for key, (registered, kernel) in entries.items():
         if kernel and kernel != "fallthrough":
-            print(f"    {key:14} from {registered}")
+            print(f"    {key:15} from {registered}")
 x = torch.tensor([1.0, -2.0, 3.0])
 print(sorted(key.name for key in x.key_set))
 print(square(x))

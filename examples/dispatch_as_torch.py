@@ -24,7 +24,8 @@ def lines(text):
 
 
 class TorchOperator(Operator):
-    fallbacks = Operator.fallbacks | {"AutogradMeta": layer, "AutogradCPU": layer, "Python": layer, "Meta": last}
+    layers = dict.fromkeys(("AutogradMeta", "AutogradCPU", "Python"), layer)
+    fallbacks = dict.fromkeys((*ABOVE, "BackendSelect"), FALLTHROUGH) | layers | {"Meta": last}
 
 
 kinds = ["default backend kernel"] * 2 + ["math kernel", "autograd kernel", "backend fallback"]

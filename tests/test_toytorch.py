@@ -52,7 +52,7 @@ START = "import toytorch as torch\nfrom toytorch import nn\n"
 def test_each_module_fits_on_two_screens():
     long = {path.name: text.count("\n") for path in MODULES if (text := path.read_text()).count("\n") > 120}
     assert long == {}
-    assert sum(path.read_text().count("\n") for path in MODULES) <= 1462
+    assert sum(path.read_text().count("\n") for path in MODULES) <= 1187
 
 
 @pytest.mark.parametrize("n", [1, 15])
@@ -169,8 +169,7 @@ def test_a_compiled_function_is_guarded_fused_and_derived():
             grads.append(x.grad.numpy().tolist())
         assert grads[0] == grads[1]
     assert compiled.recompiles == ["args[1] == 2"] and len(compiled.cache_entries) == 2
-    code = compiled.cache_entries[0][1].code
-    assert code.count("aten.") == 1 and code.count(".array()") == 1  # all but sum hand on elements
+    assert "relu(add(mul(a0, 2), 1, 1))" in compiled.cache_entries[0][1].code
     broken = toytorch.compile(lambda x: x + x.sum().item())
     assert broken(toytorch.ones(2)).numpy().tolist() == [3, 3] and broken.graph_breaks == 1
 
@@ -235,13 +234,27 @@ found = [f(x)]
 m.by = 3
 found += [f(x)]""",
     "dtypes and sizes in a program": """
-f = compile(lambda a: ((a > 0).to(torch.bool).to(torch.float32) * a).expand((2, 2)).sum())
+f = compile(lambda a: ((a > 0) * a).expand((2, 2)).sum())
 f(x).backward()
 found = [f(x), x.grad]""",
     "a gradient that is not contiguous": """
 f = compile(lambda a: a.reshape((2, 1)) * 2)
 f(x).sum().backward()
 found = [x.grad]""",
+    "what is overwritten is saved before": """
+z = x * 1
+z.mul_(y)
+z.sum().backward()
+found = [x.grad, y.grad]""",
+    "one input twice": "found = [*torch.autograd.grad((x * y).sum(), [x, x, y])]",
+    "more operators than parentheses may nest": """
+def many(a):
+    for _ in range(300):
+        a = (a * 0.9).relu()
+    return a
+f = compile(many)
+f(x).sum().backward()
+found = [f(x), x.grad]""",
     "a second derivative": """
 x.exp().sum().backward(create_graph=True)
 g = x.grad * 1
@@ -275,9 +288,9 @@ def test_these_programs_do_what_they_do_on_torch(program: str):
 REFUSED = {
     "f = torch.compile(lambda a: a.exp()); f(x).sum().backward(create_graph=True)": "compiles no double backward",
     "torch.compile(lambda a: a[0])([x])": "compiles functions of tensors and numbers",
-    "y = x * 1; z = y[0]; y.add_(1); z.backward()": "no node for a view whose base was modified",
+    "y = x * 1; z = y[0]; y.add_(1)": "no in-place operation on a view, or on what has one",
     "y = x * 1; y[0].add_(1)": "no in-place operation on a view",
-    "x[range(0, -1)]": "no index of type range",
+    "x[0:1]": "no index of type slice",
 }
 
 
@@ -285,12 +298,6 @@ REFUSED = {
 def test_what_toytorch_does_not_do_it_says(program: str):
     with pytest.raises(NotImplementedError, match=f"toytorch.*{REFUSED[program]}"):
         exec(START_XY + program, {"torch": toytorch})
-
-
-@pytest.mark.parametrize("module", [torch, toytorch])
-def test_a_slice_without_a_step_is_refused(module):
-    with pytest.raises(ValueError, match="step"):
-        module.ones(3)[::0]
 
 
 def test_torchs_samples_agree_or_it_is_said_why_not(capsys):

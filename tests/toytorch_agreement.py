@@ -25,11 +25,11 @@ KINDS = ("results", "in-place", "errors", "gradients", "views")
 DTYPES = {torch.float32: toy.float32, torch.int64: toy.int64, torch.bool: toy.bool}
 GROUPS = {
     "creation": "zeros ones full randn randint zeros_like ones_like",
-    "views": "view reshape t expand select contiguous __getitem__",
-    "copies": "clone item zero_ to",
+    "views": "view reshape t expand select __getitem__",
+    "copies": "clone item zero_",
     "comparisons": "eq gt",
-    "reductions": "sum mean",
-    "matrices": "mm addmm matmul nn.functional.linear __rmatmul__",
+    "reductions": "sum",
+    "matrices": "mm matmul nn.functional.linear __rmatmul__",
     "losses": "nn.functional.nll_loss nn.functional.cross_entropy",
 }
 GROUP = {name: group for group, names in GROUPS.items() for name in names.split()}
@@ -69,7 +69,7 @@ def to_toy(value, seen: dict):
         count = value.untyped_storage().nbytes() // value.element_size()
         flat = toy.tensor(value.detach().as_strided((count,), (1,), 0).numpy(), dtype=DTYPES[value.dtype])
         made = toy.Tensor(flat.storage, flat.dtype, value.shape, value.stride(), value.storage_offset())
-        made.version_counter.version = made._attr_version = value._version
+        made.version_counter.version = value._version
         made.requires_grad_(value.requires_grad)
         seen[id(value)] = value, made
         return made
@@ -108,7 +108,7 @@ def equal(theirs, mine) -> str:
         return f"type {type(mine).__name__}"
     if tuple(theirs.shape) != tuple(mine.shape):
         return f"shape {tuple(mine.shape)} for {tuple(theirs.shape)}"
-    if str(theirs.dtype) != str(mine.dtype):
+    if str(theirs.dtype) != f"torch.{mine.dtype}":
         return f"dtype {mine.dtype} for {theirs.dtype}"
     close = np.allclose(theirs.detach().numpy(), mine.detach().array(), rtol=1e-4, atol=1e-5, equal_nan=True)
     return "" if close else "values"
@@ -197,10 +197,10 @@ class Agreement:
         ones = torch.linspace(0.5, 1.5, theirs.numel(), dtype=theirs.dtype).reshape(theirs.shape)
         pairs = [(a, b) for a, b in seen.values() if a.requires_grad]
         expected = torch.autograd.grad(theirs, [a for a, _ in pairs], ones, allow_unused=True, retain_graph=True)
-        grad = toy.autograd.grad
-        found, error = attempt(grad, result, [b for _, b in pairs], toy.tensor(ones.numpy()), allow_unused=True)
+        _, error = attempt(result.backward, toy.tensor(ones.numpy()), retain_graph=True)
         if error:
             return f"{type(error).__name__}: {error}"
+        found = [b.grad for _, b in pairs]
         for a, b in zip(expected, found):
             a, b = (None if g is None or not g.array().any() else g for g in (to_toy(a, {}), b))
             if (a is None) != (b is None):
@@ -295,7 +295,6 @@ torch.ones(2, 3) @ torch.ones(2, 3)
 torch.mm(torch.ones(8, 3), torch.ones(4, 3))
 torch.mm(torch.ones(2), torch.ones(2, 2))
 torch.mm(torch.ones(2, 2), torch.ones(2, 2, dtype=torch.int64))
-torch.addmm(torch.ones(7), torch.ones(2, 3), torch.ones(3, 2))
 torch.ones(2, 3).t().view(6)
 torch.ones(2, 3).view(7)
 torch.ones(2, 3).view(-1, -1)
@@ -304,11 +303,9 @@ torch.ones(2, 3).expand(3, 3)
 torch.ones(2, 3).expand(3)
 torch.ones(2, 3)[5]
 torch.ones(2, 3)[0, 0, 0]
-torch.ones(2, 3)[:, -4]
 torch.ones(2, 2, 2).t()
 torch.ones(2, 3).add_(torch.ones(2, 2, 3))
 torch.ones(2, dtype=torch.int64).add_(1.5)
-torch.ones(2, dtype=torch.int64).mean()
 -torch.ones(2, dtype=torch.bool)
 torch.ones(2, dtype=torch.bool) - torch.ones(2, dtype=torch.bool)
 torch.ones(2, 3).item()
@@ -351,13 +348,14 @@ torch.optim.AdamW([torch.ones(1, requires_grad=True)], lr=-1.0)
 REFUSED = {
     "it has float32, int64 and bool alone": ("", "", r"^dtype torch\.|^AttributeError: module 'toytorch' .* 'float64'"),
     "it has no such option": ("", "", r"^TypeError: .*(unexpected keyword|multiple values|too many positional)"),
-    "it indexes with numbers and slices alone": ("__getitem__", "", r"no index of type"),
+    "it indexes with numbers alone": ("__getitem__", "", r"no index of type"),
     "it multiplies matrices, not vectors or stacks": (
         "matmul nn.functional.linear",
         "results",
         r"^RuntimeError: (self|mat2) must be a matrix",
     ),
     "its losses pick one class for each row": ("", "", r"picks classes from rows only"),
+    "it follows no in-place operation on a view": ("programs", "errors", r"^NotImplementedError: toytorch follows no"),
 }
 # Why the two disagree, in the same form.
 REASONS = REFUSED | {
@@ -366,8 +364,8 @@ REASONS = REFUSED | {
     "its message is its own": (
         "programs neg",
         "errors",
-        r"^\w+: (expected m1|The size of tensor a|expand:|neg:|sub:|a dim appears|Cannot copy|a Tensor with|one of the "
-        r"var|Trying to backward|One of the diff|index 2)",
+        r"^\w+: (expected m1|The size of tensor a|expand:|neg:|sub:|a Tensor with|one of the var|Trying to backward|"
+        r"One of the diff|a differentiated|index 2|result type|Mismatch|cannot assign|duplicate|Cannot copy)",
     ),
 }
 

@@ -1,76 +1,120 @@
-"""The engine: count what a node waits for, run the newest that waits for nothing (torch/csrc/autograd/engine.cpp)."""
+"""Nodes, the tensors that they save, and the engine (torch/csrc/autograd/function.h, saved_variable.h, engine.cpp)."""
 
+import itertools
+import weakref
 from collections import Counter
 
-from .derivatives import sum_to
-from .dispatch import aten
-from .function import AccumulateGrad, GradMode, Node, gradient_edge
-from .storage import TORCH_CHECK
+from ._tensor import TORCH_CHECK
+from .dispatch import GradMode, aten, tls
+
+sequence_numbers = itertools.count()
 
 
-class GraphRoot(Node):
-    """Stands above the outputs, and hands them the gradients to start from: 1 for a number."""
+# --8<-- [start:SavedVariable]
+class SavedVariable:
+    """A tensor that backward needs, and its version. An output is saved without its node, which would be a cycle."""
 
-    def __init__(self, outputs, grads):
-        super().__init__("torch::autograd::GraphRoot", outputs)
-        self.grads = list(grads)
-        for i, out in enumerate(outputs):
-            TORCH_CHECK(out.requires_grad, f"element {i} of tensors does not require grad and does not have a grad_fn")
-            if grads[i] is None:
-                TORCH_CHECK(out.numel() == 1, "grad can be implicitly created only for scalar outputs")
-                self.grads[i] = aten.ones_like(out)
-            said = f"Mismatch in shape: grad_output[{i}] has a shape of {self.grads[i].shape} and output[{i}] has a "
-            TORCH_CHECK(self.grads[i].shape == out.shape, f"{said}shape of {out.shape}.")
+    def __init__(self, variable, is_output=False):
+        self.variable = variable.detach() if is_output else variable
+        self.is_output, self.saved_version = is_output, variable._version
 
-    def apply(self, _):
-        return self.grads
+    def unpack(self, node):
+        x = self.variable
+        said = "Trying to backward through the graph a second time. Specify retain_graph=True in the first backward."
+        TORCH_CHECK(x is not None, said)
+        if self.is_output:
+            x.grad_fn = node
+        said = "one of the variables needed for gradient computation has been modified by an inplace operation: "
+        which = f", which is output 0 of {x.grad_fn.name()}," if x.grad_fn else ""
+        versions = f" is at version {x._version}; expected version {self.saved_version} instead."
+        TORCH_CHECK(x._version == self.saved_version, f"{said}{list(x.shape)}{which}{versions}")
+        return x
+        # --8<-- [end:SavedVariable]
 
 
-def compute_dependencies(root):
-    """How many gradients each node waits for."""
-    dependencies, nodes = Counter(), [root]
-    for node in nodes:
-        for function, _ in node.next_functions:
-            if function:
-                nodes += [] if function in dependencies else [function]
-                dependencies[function] += 1
-    return dependencies
+class Node:
+    def __init__(self, name, inputs):
+        self._name, self.sequence_nr, self.saved = name, next(sequence_numbers), {}
+        self.next_functions = tuple(gradient_edge(x) for x in inputs)
+
+    def name(self):
+        return self._name
+
+    def release_variables(self):
+        for saved in self.saved.values():
+            saved.variable = None
+
+
+class AccumulateGrad(Node):
+    def __init__(self, variable):
+        super().__init__("torch::autograd::AccumulateGrad", [])
+        self.variable, self.sequence_nr = variable, 2**64 - 1  # the engine runs it as soon as it can
+
+    def apply(self, grad):
+        before = self.variable.grad
+        if before is None:
+            self.variable.grad = grad.clone()  # others may have this gradient too
+        else:
+            self.variable.grad = before + grad if tls.grad_mode else before.add_(grad)
+        return []
+
+
+def gradient_edge(x):
+    """The node that takes the gradient of x, and which of its outputs x is: all have one."""
+    if not getattr(x, "requires_grad", False):
+        return None, 0
+    node = x.grad_fn or (x._grad_accumulator and x._grad_accumulator()) or AccumulateGrad(x)
+    if x.grad_fn is None:
+        x._grad_accumulator = weakref.ref(node)  # the node has the tensor, and not the other way around
+    return node, 0
 
 
 # --8<-- [start:execute]
-def execute(root, retain_graph, create_graph, captures=()):
-    keep_graph = create_graph if retain_graph is None else retain_graph
-    dependencies, ready, not_ready, captured = compute_dependencies(root), {root: root}, {}, {}
+def execute(root, grad, keep_graph, create_graph, captured):
+    dependencies, nodes = Counter(), [root]  # how many gradients each node waits for
+    for node in nodes:
+        for function, _ in node.next_functions:
+            nodes += [function] if function and function not in dependencies else []
+            dependencies[function] += 1
+    ready, not_ready = {root: grad}, {}
     while ready:
         node = max(ready, key=lambda node: node.sequence_nr)
-        grad = captured[node] = ready.pop(node)
-        if captures and isinstance(node, AccumulateGrad):
+        grad = ready.pop(node)
+        if node in captured:
+            captured[node] = grad
+        if captured and isinstance(node, AccumulateGrad):
             continue
         with GradMode(create_graph):
             outputs = [None] * len(node.next_functions) if grad is None else node.apply(grad)
             if not keep_graph:
                 node.release_variables()
-            for (function, _), grad in zip(node.next_functions, outputs):
-                if function is None:
-                    continue
-                if grad is not None:
-                    grad, before = sum_to(grad, function.input_shape), not_ready.get(function)
-                    not_ready[function] = grad if before is None else before + grad
+            for (function, _), output in zip(node.next_functions, outputs):
                 dependencies[function] -= 1
-                if not dependencies[function]:
+                if function and output is not None:
+                    before = not_ready.get(function)
+                    not_ready[function] = output if before is None else before + output
+                if function and not dependencies[function]:
                     ready[function] = not_ready.pop(function, None)
-    return tuple(captured.get(node) for node in captures)
     # --8<-- [end:execute]
 
 
-def backward(tensor, gradient=None, retain_graph=None, create_graph=False):
-    execute(GraphRoot([tensor], [gradient]), retain_graph, create_graph)
+def backward(tensor, gradient=None, retain_graph=None, create_graph=False, captured=()):
+    TORCH_CHECK(tensor.requires_grad, "element 0 of tensors does not require grad and does not have a grad_fn")
+    if gradient is None:
+        TORCH_CHECK(tensor.numel() == 1, "grad can be implicitly created only for scalar outputs")
+        gradient = aten.ones_like(tensor)
+    said = f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
+    TORCH_CHECK(gradient.shape == tensor.shape, f"{said}{tensor.shape}.")
+    keep_graph = create_graph if retain_graph is None else retain_graph
+    execute(gradient_edge(tensor)[0], gradient, keep_graph, create_graph, captured)
 
 
 def grad(output, inputs, grad_output=None, retain_graph=None, create_graph=False, allow_unused=False):
-    captures = [gradient_edge(x)[0] for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])]
-    TORCH_CHECK(all(captures), "One of the differentiated Tensors does not require grad")
-    result = execute(GraphRoot([output], [grad_output]), retain_graph, create_graph, captures)
-    said = "One of the differentiated Tensors appears to not have been used in the graph. Set allow_unused=True."
-    TORCH_CHECK(allow_unused or all(one is not None for one in result), said)
-    return result
+    """The gradients of the inputs, a tuple. No leaf gets a .grad."""
+    nodes = [gradient_edge(x)[0] for x in (inputs if isinstance(inputs, (list, tuple)) else [inputs])]
+    captured = dict.fromkeys(nodes)
+    TORCH_CHECK(all(nodes), "One of the differentiated Tensors does not require grad")
+    backward(output, grad_output, retain_graph, create_graph, captured)
+    unused = any(one is None for one in captured.values()) and not allow_unused
+    TORCH_CHECK(not unused, "a differentiated Tensor was not used in the graph. Set allow_unused=True if that is fine.")
+    return tuple(captured[node] for node in nodes)

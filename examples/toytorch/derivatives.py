@@ -1,41 +1,34 @@
-"""How each operator is derived. Every name in a formula is saved for backward (tools/autograd/derivatives.yaml; the
-functions are those of torch/csrc/autograd/FunctionsManual.cpp)."""
+"""How each operator is derived, and the kernels of autograd (tools/autograd/derivatives.yaml, VariableType.cpp)."""
 
-import math  # noqa: F401 - a formula uses it
-
-from .dispatch import aten
+from ._tensor import TORCH_CHECK
+from .autograd import Node, SavedVariable
+from .dispatch import Operator, aten, key_set, tls
+from .view import reduced, sum_to
 
 DERIVATIVES = """
 _log_softmax: self = grad - result.exp() * grad.sum(dim, True)
-_to_copy: self = grad
 add: self = grad; other = grad * alpha
-addmm: self = grad; mat1 = grad.mm(mat2.t()); mat2 = mat1.t().mm(grad)
 clone: self = grad
 copy_: self = grad * 0; src = grad
 div: self = grad / other; other = -grad * ((self / other) / other)
 exp: self = grad * result
 expand: self = grad
 log: self = grad / self
-mean: self = sum_backward(grad, self_sizes, dim, keepdim) * (grad.numel() / max(math.prod(self_sizes), 1))
 mm: self = grad.mm(mat2.t()); mat2 = self.t().mm(grad)
 mul: self = grad * other; other = grad * self
 neg: self = -grad
-nll_loss: self = aten.nll_loss_backward(grad, self, target)
-nll_loss_backward: grad_output = aten.nll_loss(grad, target)
-pow: self = pow_backward(grad, self, exponent); exponent = grad * result * self.log()
 relu: self = aten.threshold_backward(grad, result, 0)
-select: self = into_zeros(grad, self_sizes, "select", dim, index)
-slice: self = into_zeros(grad, self_sizes, "slice", dim, start, end, step)
+select: self = select_backward(grad, self_sizes, index)
 sqrt: self = grad / (2 * result)
 sub: self = grad; other = grad * -alpha
-sum: self = sum_backward(grad, self_sizes, dim, keepdim)
+sum: self = sum_backward(grad, self_sizes, dim)
 t: self = grad.t()
 tanh: self = grad * (1 - result * result)
 threshold_backward: grad_output = aten.threshold_backward(grad, self, threshold)
 view: self = grad.reshape(self_sizes)
 zero_: self = grad * 0
 """
-CODE = {}  # operator -> argument -> formula
+CODE = {}  # operator -> argument -> formula; a name in a formula is saved for backward
 
 
 def derivative(line):
@@ -49,31 +42,74 @@ for line in DERIVATIVES.strip().splitlines():
     derivative(line)
 
 
-def sum_to(grad, sizes):
-    """Sums over what was broadcast (aten/src/ATen/ExpandUtils.h)."""
-    new = grad.dim() - len(sizes)
-    dims = [d for d, n in enumerate(grad.shape) if d < new or (sizes[d - new] == 1 != n)]
-    return grad.sum(dims, True).reshape(sizes) if dims else grad
+def sum_backward(grad, sizes, dim):
+    dims = reduced(dim, len(sizes))
+    return grad.reshape([1 if d in dims else n for d, n in enumerate(sizes)]).expand(sizes)
 
 
-def pow_backward(grad, self, exponent):
-    """At 0 the rule for x ** 0 would be 0 times infinity."""
-    constant = isinstance(exponent, (int, float)) and exponent == 0
-    return aten.zeros_like(grad) if constant else grad * exponent * self ** (exponent - 1)
-
-
-def sum_backward(grad, sizes, dim, keepdim):
-    dims = range(len(sizes)) if dim in (None, (), []) else [dim] if isinstance(dim, int) else dim
-    dims = {d % len(sizes) for d in dims if sizes}
-    grad = grad if keepdim else grad.reshape([1 if d in dims else n for d, n in enumerate(sizes)])
-    return grad.expand(sizes)
-
-
-def into_zeros(grad, sizes, view, *args):
-    """Zeros, with the gradient where that view of them is (select_backward, slice_backward)."""
-    zeros = aten.full(sizes, 0, grad.dtype, grad.device)
-    getattr(aten, view)(zeros, *args).copy_(grad)
+def select_backward(grad, sizes, index):
+    zeros = aten.full(sizes, 0.0)
+    zeros[index].copy_(grad)
     return zeros
 
 
-FUNCTIONS = globals()
+class FunctionNode(Node):
+    """The node of an operator: an edge for each formula, and what the formulas that are followed need."""
+
+    def __init__(self, name, named):
+        title, formulas = "".join(part.title() for part in name.split("_")), CODE[name.removesuffix("_")]
+        super().__init__(f"{title}Backward0", [named[arg] for arg in formulas])
+        edges = zip(self.next_functions, formulas.items())
+        self.code = {arg: formula if node else None for (node, _), (arg, formula) in edges}
+        self.needed = {name for formula in self.code.values() if formula for name in formula.co_names}
+        tensors = {arg: x for arg, x in named.items() if hasattr(x, "key_set")}
+        self.values = {arg: value for arg, value in named.items() if arg not in tensors}
+        self.values |= {f"{arg}_sizes": x.shape for arg, x in tensors.items()}
+        for arg in tensors.keys() & self.needed:
+            overwritten = arg == "self" and name.endswith("_")
+            self.saved[arg] = SavedVariable(named[arg].detach().clone() if overwritten else named[arg])
+
+    def apply(self, grad):
+        found = {"grad": grad} | self.values | {arg: one.unpack(self) for arg, one in self.saved.items()}
+        grads = {arg: eval(formula, globals(), found) for arg, formula in self.code.items() if formula}
+        return [sum_to(grads[arg], found[f"{arg}_sizes"]) if arg in grads else None for arg in self.code]
+
+
+# --8<-- [start:variable_type]
+def variable_type(op, keys, *args):
+    """The kernel at the Autograd keys: make a node, run the operator below, give the result its node."""
+    name, node = op.name[6:], None
+    if tls.grad_mode and any(getattr(arg, "requires_grad", False) for arg in args):
+        if name.endswith("_"):
+            check_inplace(args[0])
+        if name.removesuffix("_") in CODE:
+            node = FunctionNode(name, dict(zip(op.schema.parameters, args)))
+    result = op.redispatch(keys - key_set("AutogradCPU", "AutogradMeta"), *args)
+    if node:
+        result.grad_fn = node
+        if "result" in node.needed:
+            node.saved["result"] = SavedVariable(result, is_output=True)
+    return result
+    # --8<-- [end:variable_type]
+
+
+def check_inplace(x):
+    TORCH_CHECK(not x._requires_grad, "a leaf Variable that requires grad is being used in an in-place operation.")
+    alone = not x.version_counter.has_views
+    TORCH_CHECK(alone, "toytorch follows no in-place operation on a view, or on what has one", NotImplementedError)
+
+
+def inplace_or_view(op, keys, self, *args):
+    """The kernel at ADInplaceOrView: a write adds one to the version, which a view shares, and a view has a base."""
+    result = op.redispatch(keys - key_set("ADInplaceOrView"), self, *args)
+    if op.name.endswith("_"):
+        self.version_counter.version += 1
+    elif result.storage is self.storage:
+        result.version_counter = self.version_counter
+        if op is not aten.detach:
+            result._base = self if self._base is None else self._base
+            self.version_counter.has_views = True
+    return result
+
+
+Operator.fallbacks |= {"AutogradCPU": variable_type, "AutogradMeta": variable_type, "ADInplaceOrView": inplace_or_view}

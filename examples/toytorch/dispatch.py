@@ -2,6 +2,7 @@
 
 import enum
 import inspect
+from contextlib import contextmanager
 from types import SimpleNamespace
 
 # --8<-- [start:keys]
@@ -25,9 +26,16 @@ def key_set(*names):
     return frozenset(DispatchKey[name] for name in names)
 
 
-after_autograd = key_set("ADInplaceOrView", "Python", "BackendSelect", *BACKENDS)
-after_ADInplaceOrView = after_autograd - key_set("ADInplaceOrView")  # noqa: N816
-tls = SimpleNamespace(included=key_set("BackendSelect"), excluded=frozenset(), modes=[], grad_mode=True)
+tls = SimpleNamespace(included=key_set("BackendSelect"), modes=[], grad_mode=True)
+
+
+@contextmanager
+def GradMode(mode):
+    before, tls.grad_mode = tls.grad_mode, mode
+    try:
+        yield
+    finally:
+        tls.grad_mode = before
 
 
 # --8<-- [start:table]
@@ -76,16 +84,13 @@ class Operator:
 
     def __call__(self, *args, **kwargs):
         """A call from Python: all arguments in the order of the schema, and the keys that the tensors bring."""
-        try:
-            bound = self.schema.bind(*args, **kwargs)
-        except TypeError as error:
-            raise TypeError(f"{self.name}(): {error}") from None
+        bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
+        tensors = [arg for arg in bound.args if hasattr(arg, "key_set")]
         if "self" in bound.arguments and not hasattr(bound.args[0], "key_set"):
             said = f"argument 'input' (position 1) must be Tensor, not {type(bound.args[0]).__name__}"
             raise TypeError(f"{self.name[6:]}(): {said}")
-        keys = tls.included.union(*(arg.key_set for arg in bound.args if hasattr(arg, "key_set")))
-        return self.call(keys - tls.excluded, *bound.args)
+        return self.call(tls.included.union(*(x.key_set for x in tensors)), *bound.args)
 
 
 aten = SimpleNamespace()  # the operators by name, as torch.ops.aten

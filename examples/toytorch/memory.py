@@ -18,9 +18,10 @@ class CachingAllocator:
             self.merge(blocks)
         fits = [(b[1], i, b) for i, (_, blocks) in enumerate(self.segments) for b in blocks if b[2] and b[1] >= size]
         if not fits:
-            fits = [(max(size, SEGMENT), len(self.segments), [0, max(size, SEGMENT), True])]
-            self.segments.append((np.empty(fits[0][0], np.uint8), [fits[0][2]]))
-            self.reserved += fits[0][0]
+            block = [0, max(size, SEGMENT), True]
+            fits = [(block[1], len(self.segments), block)]
+            self.segments.append((np.empty(block[1], np.uint8), [block]))
+            self.reserved += block[1]
         total, number, block = min(fits)
         memory, blocks = self.segments[number]
         if total > size:
@@ -33,7 +34,8 @@ class CachingAllocator:
 
     def free(self, block):
         """The segment stays reserved. (Python may call this in the middle of malloc, so neighbors become one there.)"""
-        block[2], self.allocated = True, self.allocated - block[1]
+        block[2] = True
+        self.allocated -= block[1]
 
     def merge(self, blocks):
         for i in range(len(blocks) - 1, 0, -1):
@@ -46,3 +48,21 @@ class CachingAllocator:
 
 
 allocator = CachingAllocator()
+
+
+class UntypedStorage:
+    """Bytes from the allocator, which takes them back when the last tensor on them is gone. On meta there are none."""
+
+    block = None
+
+    def __init__(self, nbytes, device="cpu"):
+        self.device = device
+        if device == "cpu":
+            self.memory, self.block = allocator.malloc(nbytes)
+
+    def data_ptr(self):
+        return self.memory.ctypes.data + self.block[0] if self.block else 0
+
+    def __del__(self):
+        if self.block:
+            allocator.free(self.block)

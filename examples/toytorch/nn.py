@@ -1,7 +1,6 @@
 """Layers: modules that hold parameters and other modules (torch/nn/modules/module.py, linear.py, container.py)."""
 
 import functools
-import itertools
 import math
 from types import SimpleNamespace
 
@@ -9,32 +8,14 @@ from ._tensor import Tensor
 from .dispatch import aten
 from .factories import empty
 
-
-def cross_entropy(input, target):
-    return aten.nll_loss(aten._log_softmax(input, 1), target)
-
-
+cross_entropy = lambda input, target: aten.nll_loss(aten._log_softmax(input, 1), target)  # noqa: E731
 functional = SimpleNamespace(linear=aten.linear, relu=aten.relu, nll_loss=aten.nll_loss, cross_entropy=cross_entropy)
 
 
 class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
-        super().__init__(data.storage, data.dtype, data.shape, data.strides, data.offset)
-        self.version_counter = data.version_counter
+        vars(self).update(vars(data))
         self.requires_grad_(requires_grad)
-
-
-class RemovableHandle:
-    """What takes a hook away again (torch/utils/hooks.py)."""
-
-    numbers = itertools.count()
-
-    def __init__(self, hooks, hook):
-        self.hooks, self.id = hooks, next(self.numbers)
-        hooks[self.id] = hook
-
-    def remove(self):
-        self.hooks.pop(self.id, None)
 
 
 class Module:
@@ -44,8 +25,7 @@ class Module:
     # --8<-- [start:Module]
     def __setattr__(self, name, value):
         if name in self._parameters and type(value) is Tensor:
-            said = f"cannot assign 'torch.{value.dtype.scalar_type}Tensor' as parameter '{name}'"
-            raise TypeError(f"{said} (torch.nn.Parameter or None expected)")
+            raise TypeError(f"cannot assign a tensor as parameter '{name}' (torch.nn.Parameter or None expected)")
         for home in (vars(self), self._parameters, self._modules):
             home.pop(name, None)
         is_parameter, is_module = isinstance(value, Parameter), isinstance(value, Module)
@@ -67,7 +47,10 @@ class Module:
         return result
 
     def register_forward_hook(self, hook):
-        return RemovableHandle(self._forward_hooks, hook)
+        """Returns a handle, whose remove takes the hook away."""
+        key = object()
+        self._forward_hooks[key] = hook
+        return SimpleNamespace(remove=lambda: self._forward_hooks.pop(key, None))
 
     def modules(self):
         yield self
@@ -76,16 +59,15 @@ class Module:
 
     def parameters(self):
         """A parameter that is tied to another is the same, and comes once."""
-        found = (p for module in self.modules() for p in module._parameters.values())
-        return iter({id(p): p for p in found}.values())
+        return iter(dict.fromkeys(p for module in self.modules() for p in module._parameters.values()))
 
 
 class Linear(Module):
-    def __init__(self, in_features, out_features, bias=True):
+    def __init__(self, in_features, out_features):
         super().__init__()
         bound = 1 / math.sqrt(in_features)  # of kaiming_uniform_(weight, a=sqrt(5)), and of the bias
         self.weight = Parameter(empty((out_features, in_features)).uniform_(-bound, bound))
-        self.bias = Parameter(empty((out_features,)).uniform_(-bound, bound)) if bias else None
+        self.bias = Parameter(empty((out_features,)).uniform_(-bound, bound))
 
     def forward(self, input):
         return aten.linear(input, self.weight, self.bias)
@@ -99,11 +81,10 @@ class ReLU(Module):
 class Sequential(Module):
     def __init__(self, *modules):
         super().__init__()
-        for i, module in enumerate(modules):
-            setattr(self, str(i), module)
+        self._modules.update({str(i): module for i, module in enumerate(modules)})
 
     def __getitem__(self, i):
-        return list(self._modules.values())[i]
+        return self._modules[str(i)]
 
     def forward(self, input):
         return functools.reduce(lambda x, module: module(x), self._modules.values(), input)

@@ -1,78 +1,57 @@
-"""Operators that compute, on the CPU and on meta (ATen/TensorIterator.cpp, native/BinaryOps.cpp, ReduceOps.cpp)."""
-
-import itertools
+"""Operators that compute, on the CPU and on meta (ATen/TensorIterator.cpp, native/BinaryOps.cpp, LinearAlgebra.cpp)."""
 
 import numpy as np
 
-from ._tensor import Tensor
-from .dispatch import library
-from .factories import assert_no_internal_overlap, empty
-from .storage import TORCH_CHECK, bool_, float32, int64, result_type
-from .view import wrap_dim
+from ._tensor import TORCH_CHECK, Tensor, bool_, float32, int64
+from .dispatch import aten, library
+from .factories import copy, empty, promote, tensor
+from .view import broadcast_shapes, reduced
 
-POINTWISE = {}  # name -> its implementation on arrays
+IMPL, POINTWISE = {}, set()  # operator -> what it computes from arrays; those that take element by element
 
 
 # --8<-- [start:structured]
-def structured(meta, name=None, schema=None, inplace=False):
+def structured(name, schema, meta, impl):
     """Registers an operator. `meta` checks the arguments and returns sizes and dtype of the result, all that a meta
-    tensor needs, and what the CPU computes from the arrays (torchgen's structured kernels have `meta` and `impl`)."""
+    tensor needs, and `impl` computes it from arrays (torchgen's structured kernels have both)."""
 
     def kernel(*args):
-        sizes, dtype, impl = meta(*args)
-        device = next(arg.device for arg in args if isinstance(arg, Tensor))
-        out = args[0] if inplace else empty(sizes, dtype, device)
+        sizes, dtype = meta(*args)
+        same = len({arg.device for arg in args if isinstance(arg, Tensor)}) == 1
+        TORCH_CHECK(same, "Tensor on device cpu is not on the expected device meta!")
+        out = args[0] if name.endswith("_") else empty(sizes, dtype, args[0].device)
         said = f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}"
-        TORCH_CHECK(out.shape == tuple(sizes), said)
-        said = f"result type {dtype.scalar_type} can't be cast to the desired output type {out.dtype.scalar_type}"
-        TORCH_CHECK(dtype.category <= out.dtype.category, said)
-        if inplace:
-            assert_no_internal_overlap(out)
-        if device == "cpu":
-            with np.errstate(all="ignore"):
-                out.array()[...] = impl(*(arg.array() if isinstance(arg, Tensor) else arg for arg in args))
-        return out
+        TORCH_CHECK(out.shape == sizes, said)
+        TORCH_CHECK(promote(out, dtype) == out.dtype, f"result type {dtype} can't be cast to {out.dtype}")
+        if out.device == "meta":
+            return out
+        with np.errstate(all="ignore"):
+            return copy(out, impl(*(arg.array() if isinstance(arg, Tensor) else arg for arg in args)))
 
-    name, schema = name or meta.__name__, schema or meta
-    library("CPU", name, schema)(kernel)
-    return library("Meta", name, schema)(kernel)
+    if not name.endswith("_"):
+        IMPL[name] = impl
+    for key in ("CPU", "Meta"):
+        library(key, name, schema)(kernel)
     # --8<-- [end:structured]
 
 
-def broadcast_shapes(a, b):
-    shape = []
-    for d, (m, n) in enumerate(itertools.zip_longest(a[::-1], b[::-1], fillvalue=1), 1):
-        said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
-        TORCH_CHECK(m == n or 1 in (m, n), f"{said}{max(len(a), len(b)) - d}")
-        shape.insert(0, n if m == 1 else m)
-    return tuple(shape)
-
-
 def pointwise(name, impl, least=bool_, result=None):
-    """Registers `name` and `name_`. The computation has the dtype of the operands, or float32 if that is `least`."""
-    operands = len([arg for arg in impl.__code__.co_varnames if arg != "alpha"])
+    """Registers `name` and `name_`. The result has the highest dtype among two operands and `least`."""
 
-    def meta(*args):
-        tensors, sizes = [one for one in args if isinstance(one, Tensor)], ()
-        for one in tensors:
-            sizes = broadcast_shapes(sizes, one.shape)
-        same = len({one.device for one in tensors}) == 1
-        TORCH_CHECK(same, "Tensor on device cpu is not on the expected device meta!")
-        dtype = result_type(*args[:operands])
-        TORCH_CHECK((dtype, least) != (bool_, int64), f"{name}: bool tensors are not supported")
-        dtype = max(dtype, least, key=lambda kind: kind.category)
-        cast = lambda a: a.astype(dtype.numpy, copy=False) if isinstance(a, np.ndarray) else a  # noqa: E731
-        return sizes, result or dtype, lambda *arrays: impl(*map(cast, arrays))
+    def meta(self, other=False, *options):
+        refused = least == int64 and promote(self, other) == bool_
+        TORCH_CHECK(not refused, f"{name}: bool tensors are not supported")
+        return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other, least)
 
-    POINTWISE[name] = impl
-    structured(meta, name, impl)
-    structured(meta, f"{name}_", impl, inplace=True)
+    POINTWISE.add(name)
+    structured(name, impl, meta, impl)
+    structured(f"{name}_", impl, meta, impl)
 
 
-pointwise("exp", lambda self: np.exp(self), float32)
-pointwise("log", lambda self: np.log(self), float32)
-pointwise("sqrt", lambda self: np.sqrt(self), float32)
-pointwise("tanh", lambda self: np.tanh(self), float32)
+pointwise("exp", lambda self: np.exp(self, dtype=float32), float32)
+pointwise("log", lambda self: np.log(self, dtype=float32), float32)
+pointwise("sqrt", lambda self: np.sqrt(self, dtype=float32), float32)
+pointwise("tanh", lambda self: np.tanh(self, dtype=float32), float32)
 pointwise("neg", lambda self: -self, int64)
 pointwise("relu", lambda self: np.maximum(self, 0), int64)
 pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self > threshold, grad_output, 0))
@@ -80,23 +59,51 @@ pointwise("add", lambda self, other, alpha=1: self + alpha * other)
 pointwise("sub", lambda self, other, alpha=1: self - alpha * other, int64)
 pointwise("mul", lambda self, other: self * other)
 pointwise("div", lambda self, other: np.true_divide(self, other), float32)
-pointwise("pow", lambda self, exponent: np.power(self, exponent), int64)
 pointwise("eq", lambda self, other: self == other, result=bool_)
 pointwise("gt", lambda self, other: self > other, result=bool_)
 
 
-def reduction(name, compute, dtype_of):
-    def meta(self, dim=None, keepdim=False):
-        dims = range(self.dim()) if dim in (None, (), []) else [dim] if isinstance(dim, int) else dim
-        axes, dtype = tuple(wrap_dim(d, self.dim()) for d in dims), dtype_of(self.dtype)
-        sizes = [1 if d in axes else n for d, n in enumerate(self.shape) if keepdim or d not in axes]
-        said = f"{name}(): could not infer output dtype. Input dtype must be either a floating point or complex dtype."
-        TORCH_CHECK(dtype, f"{said} Got: {self.dtype.scalar_type}")
-        TORCH_CHECK(len(set(axes)) == len(axes), f"a dim appears multiple times in the list of dims {axes}")
-        return sizes, dtype, lambda a, *_: compute(a, axes if a.ndim else (), dtype.numpy, keepdims=keepdim)
-
-    structured(meta, name, meta)
+def sum(self, dim=None, keepdim=False):
+    dims = reduced(dim, self.dim())
+    sizes = [1 if d in dims else n for d, n in enumerate(self.shape) if keepdim or d not in dims]
+    return tuple(sizes), promote(self, int64)
 
 
-reduction("sum", np.sum, lambda dtype: dtype if dtype.is_floating_point else int64)
-reduction("mean", np.mean, lambda dtype: dtype if dtype.is_floating_point else None)
+def mm(self, mat2):
+    TORCH_CHECK(self.dim() == 2, "self must be a matrix")
+    TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix")
+    (rows, inner), (n, columns) = self.shape, mat2.shape
+    TORCH_CHECK(inner == n, f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {n}x{columns})")
+    said = f"expected m1 and m2 to have the same dtype, but got: {self.dtype} != {mat2.dtype}"
+    TORCH_CHECK(self.dtype == mat2.dtype, said)
+    return (rows, columns), self.dtype
+
+
+def log_softmax(a, dim):
+    a = a - a.max(dim, keepdims=True)
+    return a - np.log(np.exp(a).sum(dim, keepdims=True))
+
+
+structured("sum", sum, sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
+structured("mm", mm, mm, lambda a, b: a @ b)
+structured("_log_softmax", lambda self, dim: None, lambda self, dim: (self.shape, self.dtype), log_softmax)
+
+
+@library("CompositeImplicitAutograd")
+def nll_loss(self, target):
+    """The mean of what the rows have at their targets, negative."""
+    TORCH_CHECK(self.dim() == 2 and target.dtype == int64, "toytorch picks classes from rows only", NotImplementedError)
+    (rows, classes), (n,) = self.shape, target.shape
+    TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
+    for wrong in target.array()[(target.array() < 0) | (target.array() >= classes)]:
+        raise IndexError(f"Target {wrong} is out of bounds.")
+    return (self * (target.reshape((n, 1)) == tensor(range(classes)))).sum() / -n
+
+
+library("CompositeImplicitAutograd", "matmul")(lambda self, other: aten.mm(self, other))
+
+
+@library("CompositeImplicitAutograd")
+def linear(input, weight, bias=None):
+    product = input.mm(weight.t())
+    return product if bias is None else product + bias

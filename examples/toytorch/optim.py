@@ -1,11 +1,10 @@
-"""Optimizers: groups of parameters, a state for each, and a rule (torch/optim/optimizer.py, sgd.py, adamw.py)."""
+"""Optimizers: parameters, a state for each, and a rule (torch/optim/optimizer.py, sgd.py, adamw.py)."""
 
 from collections import defaultdict
 
-from .dispatch import aten
+from ._tensor import TORCH_CHECK, Tensor
+from .dispatch import GradMode, aten
 from .factories import tensor
-from .function import GradMode
-from .storage import TORCH_CHECK
 
 
 class Optimizer:
@@ -14,7 +13,7 @@ class Optimizer:
         params, self.fixed, self.state = list(params), fixed, defaultdict(dict)
         self.param_groups = [{**options, **fixed, "params": params}]
         TORCH_CHECK(params, "optimizer got an empty parameter list", ValueError)
-        TORCH_CHECK(not isinstance(params[0], dict), "toytorch has one group of parameters", NotImplementedError)
+        TORCH_CHECK(isinstance(params[0], Tensor), "toytorch has one group of parameters", NotImplementedError)
         TORCH_CHECK(not any(p.grad_fn for p in params), "can't optimize a non-leaf Tensor", ValueError)
         TORCH_CHECK(options["lr"] >= 0, f"Invalid learning rate: {options['lr']}", ValueError)
 
@@ -30,16 +29,16 @@ class Optimizer:
 
     def state_dict(self):
         """Parameters are numbers here."""
-        params = self.param_groups[0]["params"]
-        state = {i: dict(self.state[p]) for i, p in enumerate(params) if p in self.state}
-        return {"state": state, "param_groups": [{**self.param_groups[0], "params": [*range(len(params))]}]}
+        (group,) = self.param_groups
+        state = {i: dict(self.state[p]) for i, p in enumerate(group["params"]) if p in self.state}
+        return {"state": state, "param_groups": [{**group, "params": [*range(len(group["params"]))]}]}
 
     def load_state_dict(self, state_dict):
         (mine,), (theirs,) = self.param_groups, state_dict["param_groups"]
         said = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
         TORCH_CHECK(len(theirs["params"]) == len(mine["params"]), said, ValueError)
-        known = theirs | dict.fromkeys(theirs.keys() - mine.keys()) | self.fixed
-        other = [name for name, value in theirs.items() if (value or None) != (known[name] or None)]
+        other = [name for name, value in theirs.items() if value and name not in mine]
+        other += [name for name, value in self.fixed.items() if theirs[name] != value]
         TORCH_CHECK(not other, f"toytorch has no {other}", NotImplementedError)
         mine.update({**theirs, "params": mine["params"]})
         self.state = defaultdict(dict, {mine["params"][i]: dict(one) for i, one in state_dict["state"].items()})

@@ -1,27 +1,18 @@
-"""Views: other sizes, strides and offset on the same storage (aten/src/ATen/native/TensorShape.cpp)."""
+"""Views: other sizes, strides and offset on the same storage (ATen/native/TensorShape.cpp, ATen/ExpandUtils.h)."""
 
+import itertools
 import math
 
-from ._tensor import Tensor, row_major
-from .dispatch import aten, library
-from .storage import TORCH_CHECK
+import numpy as np
 
-VIEWS = set()
+from ._tensor import TORCH_CHECK, Tensor
+from .dispatch import aten, library
 
 
 def view_op(function):
     """A view needs no data: one kernel serves CPU and Meta. The function returns sizes, strides and offset."""
-    VIEWS.add(function.__name__)
     kernel = lambda self, *args: Tensor(self.storage, self.dtype, *function(self, *args))  # noqa: E731
     return library("CompositeExplicitAutograd", function.__name__, function)(kernel)
-
-
-def wrap_dim(dim, ndim):
-    """The dim that a negative one stands for (c10/core/WrapDimMinimal.h)."""
-    n = max(ndim, 1)
-    said = f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {dim})"
-    TORCH_CHECK(-n <= dim < n, said, IndexError)
-    return dim % n
 
 
 @view_op
@@ -38,83 +29,76 @@ def t(self):
 
 
 @view_op
-def select(self, dim, index):
-    d = wrap_dim(dim, self.dim())
-    size, start = self.shape[d], self.offset + index % max(self.shape[d], 1) * self.strides[d]
-    said = f"index {index} is out of bounds for dimension {d} with size {size}"
-    TORCH_CHECK(-size <= index < size, said, IndexError)
-    return self.shape[:d] + self.shape[d + 1 :], self.strides[:d] + self.strides[d + 1 :], start
+def select(self, index):
+    TORCH_CHECK(self.dim(), "too many indices for tensor of dimension 0", IndexError)
+    size = self.shape[0]
+    TORCH_CHECK(-size <= index < size, f"index {index} is out of bounds for dimension 0 with size {size}", IndexError)
+    return self.shape[1:], self.strides[1:], self.offset + index % size * self.strides[0]
 
 
-@view_op
-def slice(self, dim=0, start=None, end=None, step=1):
-    TORCH_CHECK(step > 0, "step must be greater than zero", ValueError)
-    d, sizes, strides = wrap_dim(dim, self.dim()), list(self.shape), list(self.strides)
-    kept = range(sizes[d])[start:end:step]
-    sizes[d], strides[d] = len(kept), strides[d] * step
-    return sizes, strides, self.offset + kept.start * self.strides[d]
+def index(self, key):
+    """x[1] is a row, and x[1, 2] an element of it (torch/csrc/autograd/python_variable_indexing.cpp)."""
+    for one in key if isinstance(key, tuple) else (key,):
+        TORCH_CHECK(type(one) is int, f"toytorch has no index of type {type(one).__name__}", NotImplementedError)
+        self = aten.select(self, one)
+    return self
 
 
 @view_op
 def expand(self, size):
     new = len(size) - self.dim()
     TORCH_CHECK(new >= 0, f"expand: {list(size)} has fewer dimensions than the tensor ({self.dim()})")
-    old = (1,) * new + self.shape
-    sizes = [mine if n == -1 else n for n, mine in zip(size, old)]
-    for d, (n, mine) in enumerate(zip(sizes, old)):
+    size = [mine if n == -1 else n for n, mine in zip(size, (1,) * new + self.shape)]
+    strides = [0] * new
+    for d, (n, mine, step) in enumerate(zip(size[new:], self.shape, self.strides), new):
         said = f"The expanded size of the tensor ({n}) must match the existing size ({mine}) at non-singleton dimension"
         TORCH_CHECK(mine in (1, n), f"{said} {d}.  Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}")
-    steps = (0,) * new + self.strides
-    return sizes, [step if n == mine else 0 for n, mine, step in zip(sizes, old, steps)], self.offset
-
-
-def compute_stride(self, shape):
-    """The strides of a view, or None: from the last dimension on, a size must be found in neighbors that one stride
-    serves (aten/src/ATen/TensorUtils.cpp)."""
-    old, strides, found, step = [one for one in zip(self.shape, self.strides) if one[0] != 1], [], 1, 1
-    for size in reversed(shape if self.numel() else ()):
-        while found % size and old and (found == 1 or old[-1][1] == found * step):
-            n, stride = old.pop()
-            found, step = found * n, stride if found == 1 else step
-        if found % size:
-            return None
-        strides.insert(0, step)
-        found, step = found // size, step * size
-    return strides or row_major(shape)
-
-
-def infer_size(shape, numel):
-    """The sizes, with the number that -1 stands for (aten/src/ATen/InferSize.h)."""
-    known = math.prod(n for n in shape if n != -1)
-    fits = known and numel % known == 0 and shape.count(-1) == 1 if -1 in shape else known == numel
-    TORCH_CHECK(fits, f"shape '{list(shape)}' is invalid for input of size {numel}")
-    return tuple(numel // known if n == -1 else n for n in shape)
+        strides.append(step if n == mine else 0)
+    return size, strides, self.offset
 
 
 @view_op
 def view(self, size):
-    shape = infer_size(size, self.numel())
-    strides = compute_stride(self, shape)
-    said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across two "
-    TORCH_CHECK(strides is not None, said + "contiguous subspaces). Use .reshape(...) instead.")
-    return shape, strides, self.offset
+    known = math.prod(n for n in size if n != -1)
+    sizes = [self.numel() // max(known, 1) if n == -1 else n for n in size]
+    fits = math.prod(sizes) == self.numel() and (known or -1 not in size)
+    TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
+    mine = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
+    try:
+        return sizes, np.reshape(mine, sizes, copy=False).strides, self.offset  # NumPy has torch's rule for strides
+    except ValueError:
+        said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
+        raise RuntimeError(f"{said}two contiguous subspaces). Use .reshape(...) instead.") from None
 
 
 @library("CompositeImplicitAutograd")
-def reshape(self, shape):
-    viewable = compute_stride(self, infer_size(shape, self.numel())) is not None
-    return aten.view(self if viewable else aten.clone(self), shape)
+def reshape(self, size):
+    try:
+        return aten.view(self, size)
+    except RuntimeError:
+        return aten.view(aten.clone(self), size)
 
 
-def index(self, key):
-    """x[1, :2] is a chain of views (torch/csrc/autograd/python_variable_indexing.cpp)."""
-    result, dim = self, 0
-    for one in key if isinstance(key, tuple) else (key,):
-        TORCH_CHECK(dim < result.dim(), f"too many indices for tensor of dimension {self.dim()}", IndexError)
-        if type(one) is int:
-            result = aten.select(result, dim, one)
-        else:
-            said = f"toytorch has no index of type {type(one).__name__}"
-            TORCH_CHECK(type(one).__name__ == "slice", said, NotImplementedError)
-            result, dim = aten.slice(result, dim, one.start, one.stop, 1 if one.step is None else one.step), dim + 1
-    return result
+def broadcast_shapes(a, b):
+    shape = []
+    for d, (m, n) in enumerate(itertools.zip_longest(a[::-1], b[::-1], fillvalue=1), 1):
+        said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
+        TORCH_CHECK(m == n or 1 in (m, n), f"{said}{max(len(a), len(b)) - d}")
+        shape.insert(0, n if m == 1 else m)
+    return tuple(shape)
+
+
+def sum_to(grad, sizes):
+    """Sums over what was broadcast."""
+    new = grad.dim() - len(sizes)
+    dims = [d for d, n in enumerate(grad.shape) if d < new or (sizes[d - new] == 1 != n)]
+    return grad.sum(dims, True).reshape(sizes) if dims else grad
+
+
+def reduced(dim, ndim):
+    """The dimensions that a reduction is over."""
+    dims, n = [dim] if isinstance(dim, int) else dim or range(ndim), max(ndim, 1)
+    for d in dims:
+        said = f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
+        TORCH_CHECK(-n <= d < n, said, IndexError)
+    return tuple(d % n for d in dims if ndim)

@@ -17,7 +17,7 @@ def ask(torch, data, device):
     x = torch.tensor(data, device=device)
     y = torch.abs(x)
     elements = [NOTHING if one.device != x.device or device == "meta" else values(one) for one in (y, x)]
-    return str(y.dtype), str(y.device), y.shape, *elements
+    return str(y.dtype).removeprefix("torch."), str(y.device), y.shape, *elements
 
 
 def changed(**fields):
@@ -34,7 +34,7 @@ def changed(**fields):
 MINE, RIGHT = both(ask)
 IDEAS = {
     "You may have made every result float32. abs keeps the dtype: integers stay integers.": changed(
-        dtype=lambda right: "torch.float32"
+        dtype=lambda right: "float32"
     ),
     "You may have written into x. abs is not an in-place operator (that one would be abs_), so x keeps its signs and "
     "the result gets memory of its own.": changed(x=lambda right: right["y"]),

@@ -45,14 +45,14 @@ right = run(lambda function, x: function(x))
 ones = run(lambda function, x: OnesOf.apply(function, x))
 
 
-class OnesOf(toytorch.function.Node):
+class OnesOf(toytorch.autograd.Node):
     @classmethod
     def apply(cls, function, x):
         with toytorch.no_grad():
             result = function(x)
-        node = cls("OnesOf", [x], result.shape)
+        node = cls("OnesOf", [x])
         node.apply = lambda grad: cls.ones(function, x)
-        result._grad_fn = node
+        result.grad_fn = node
         return result
 
     @staticmethod

@@ -1,7 +1,7 @@
 """Write checkpoint: backward computes the function again."""
 
 import toytorch as torch
-from toytorch.function import Node, SavedVariable
+from toytorch.autograd import Node, SavedVariable
 
 
 class CheckpointBackward(Node):
@@ -18,8 +18,8 @@ class CheckpointBackward(Node):
 def checkpoint(function, x):
     """function(x), without the graph between x and the result.
 
-    CheckpointBackward(name, inputs, shape) is connected with the nodes
-    of the inputs. A result has its node in _grad_fn.
+    CheckpointBackward(name, inputs) is connected with the nodes of the
+    inputs. A result has its node in grad_fn.
     """
     raise NotImplementedError("write checkpoint")
 

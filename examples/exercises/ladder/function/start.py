@@ -1,8 +1,8 @@
 """Write torch.autograd.Function: a forward and a backward by hand."""
 
 import toytorch as torch
+from toytorch.autograd import Node, SavedVariable
 from toytorch.dispatch import tls
-from toytorch.function import Node, SavedVariable
 
 
 class Context(Node):
@@ -31,9 +31,8 @@ class Function:
         """cls.forward(ctx, *inputs), recorded as one node.
 
         Context(name, inputs) is connected with the nodes of the inputs.
-        ctx.input_shape is the shape of the result, which
-        has its node in _grad_fn, unless gradients are off, as
-        tls.grad_mode says, or no input requires one.
+        The result has its node in grad_fn, unless gradients are
+        off, as tls.grad_mode says, or no input requires one.
         """
         raise NotImplementedError("write Function.apply")
 

@@ -2,7 +2,7 @@
 """A graph that exists twice as short: it is built again when it is needed, from x."""
 
 import toytorch as torch
-from toytorch.function import Node, SavedVariable
+from toytorch.autograd import Node, SavedVariable
 
 
 class CheckpointBackward(Node):
@@ -17,7 +17,7 @@ class CheckpointBackward(Node):
 def checkpoint(function, x):
     with torch.no_grad():
         result = function(x)
-    node = CheckpointBackward("CheckpointBackward", [x], result.shape)
+    node = CheckpointBackward("CheckpointBackward", [x])
     node.function, node.saved["x"] = function, x
-    result._grad_fn = node
+    result.grad_fn = node
     return result

@@ -2,8 +2,8 @@
 """One node, whose apply is the backward that somebody wrote."""
 
 import toytorch as torch
+from toytorch.autograd import Node, SavedVariable
 from toytorch.dispatch import tls
-from toytorch.function import Node, SavedVariable
 
 
 class Context(Node):
@@ -25,7 +25,6 @@ class Function:
         ctx = Context(f"{cls.__name__}Backward", inputs)
         ctx.function = cls
         result = cls.forward(ctx, *inputs)
-        ctx.input_shape = result.shape
         if tls.grad_mode and any(x.requires_grad for x in inputs):
-            result._grad_fn = ctx
+            result.grad_fn = ctx
         return result

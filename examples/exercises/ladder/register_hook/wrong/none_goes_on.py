@@ -1,4 +1,4 @@
-# says: 'float' and 'NoneType'
+# says: neither tensor nor number
 """The node gets another apply, once, and a list of hooks."""
 
 

@@ -233,6 +233,24 @@ f = compile(m)
 found = [f(x)]
 m.by = 3
 found += [f(x)]""",
+    "a module that came later": """
+class Twice(nn.Module):
+    def forward(self, x):
+        return x * 2
+m = nn.Sequential(Twice())
+f = compile(m)
+found = [f(x)]
+m.more = Twice()
+found += [f(x)]""",
+    "a parameter made of a result is a leaf": """
+w = nn.Parameter(x * 2)
+(w * y).sum().backward()
+found = [w.grad]""",
+    "what is overwritten has no gradient": """
+z = x * 1
+z.eq_(y)
+z.sum().backward()
+found = [x.grad]""",
     "dtypes and sizes in a program": """
 f = compile(lambda a: ((a > 0) * a).expand((2, 2)).sum())
 f(x).backward()

@@ -60,7 +60,7 @@ class OptimizedModule(Module):
         """All that a trace takes for granted: of tensors all but their elements, of the rest the value."""
         number = lambda named: {name: one for name, one in named.items() if isinstance(one, NUMBERS)}  # noqa: E731
         modules = list(self.modules())[1:]
-        found = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
+        found = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args), "len(modules)": len(modules)}
         found |= {f"args[{i}]": arg for i, arg in enumerate(args) if not isinstance(arg, Tensor)}
         for i, x in enumerate(inputs):
             found[f"inputs[{i}]"] = x.shape, x.strides, x.dtype.name, x.device, x.requires_grad

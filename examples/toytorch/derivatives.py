@@ -57,8 +57,8 @@ class FunctionNode(Node):
     """The node of an operator: an edge for each formula, and what the formulas that are followed need."""
 
     def __init__(self, name, named):
-        title, formulas = "".join(part.title() for part in name.split("_")), CODE[name.removesuffix("_")]
-        super().__init__(f"{title}Backward0", [named[arg] for arg in formulas])
+        formulas = CODE.get(name.removesuffix("_"), CODE["zero"])  # what is overwritten counts no more
+        super().__init__(f"{name.title().replace('_', '')}Backward0", [named[arg] for arg in formulas])
         edges = zip(self.next_functions, formulas.items())
         self.code = {arg: formula if node else None for (node, _), (arg, formula) in edges}
         self.needed = {name for formula in self.code.values() if formula for name in formula.co_names}
@@ -82,7 +82,7 @@ def variable_type(op, keys, *args):
     if tls.grad_mode and any(getattr(arg, "requires_grad", False) for arg in args):
         if name.endswith("_"):
             check_inplace(args[0])
-        if name.removesuffix("_") in CODE:
+        if name in CODE or name.endswith("_"):
             node = FunctionNode(name, dict(zip(op.schema.parameters, args)))
     result = op.redispatch(keys - key_set("AutogradCPU", "AutogradMeta"), *args)
     if node:

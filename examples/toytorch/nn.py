@@ -14,7 +14,7 @@ functional = SimpleNamespace(linear=aten.linear, relu=aten.relu, nll_loss=aten.n
 
 class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
-        vars(self).update(vars(data))
+        vars(self).update(vars(data.detach()))
         self.requires_grad_(requires_grad)
 
 

@@ -86,7 +86,7 @@ def log_softmax(a, dim):
 
 structured("sum", sum, sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
 structured("mm", mm, mm, lambda a, b: a @ b)
-structured("_log_softmax", lambda self, dim: None, lambda self, dim: (self.shape, self.dtype), log_softmax)
+structured("_log_softmax", lambda self, dim: None, lambda self, dim: (self.shape, promote(self, float32)), log_softmax)
 
 
 @library("CompositeImplicitAutograd")

@@ -31,6 +31,7 @@ from inside_torch.tools.browser import served
 
 SITE, REPO = "https://someone.example/book", "https://github.com/someone/book"
 FENCE = re.compile(r"^ *(`{3,})[^\n]*\n.*?^ *\1$", re.S | re.M)
+CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 FORMULA = re.compile(r"\$[^$\n]+\$")
 SYNTAX = re.compile(
     r"^.*(?:!!! |\?\?\?\+? |=== \"|--8<--|\]\(src:|\{[:.#]|\{ [:.#]|\bmarkdown=|<div|\]\([^)]*\.md\b|[\x1a\x1b]).*$",
@@ -40,14 +41,15 @@ SYNTAX = re.compile(
 
 def raw(text: str) -> list[str]:
     """Lines of a Markdown text with what only MkDocs understands."""
-    for code in (PICTURE, FENCE, re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)"), FORMULA):
+    for code in (PICTURE, FENCE, CODE, FORMULA):
         text = code.sub("", text)
     return [found[0] for found in SYNTAX.finditer(text)]
 
 
 def led(text: str) -> set[str]:
     """Where the links of a Markdown text lead, and the raw ones."""
-    text = PICTURE.sub("", FENCE.sub("", text))
+    for code in (PICTURE, FENCE, CODE):
+        text = code.sub("", text)
     return set(re.findall(r"(?<!\\)\]\(([^)\s]+)", text)) | set(re.findall(r'href="([^"]+)', text))
 
 

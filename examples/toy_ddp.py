@@ -1,6 +1,7 @@
 """DistributedDataParallel in one class: hooks fill buckets, and each full bucket is averaged while backward goes on."""
 
 import copy
+import gc
 from concurrent.futures import ThreadPoolExecutor
 
 import torch
@@ -17,8 +18,7 @@ class ToyDDP(nn.Module):
         self.waiting, self.sent, self.arrived = [], [], 0
         for tensor in (*module.parameters(), *module.buffers()):
             dist.broadcast(tensor.detach(), group=group, group_src=0)
-        for w in module.parameters():
-            w.register_post_accumulate_grad_hook(self.hook)
+        self.hooks = [w.register_post_accumulate_grad_hook(self.hook) for w in module.parameters()]
 
     def forward(self, x):
         return self.module(x)
@@ -77,11 +77,14 @@ def weights(rank, group):
             optimizer.zero_grad()
             loss.backward()
             optimizer.step()
+    for hook in nets[0].hooks:
+        hook.remove()  # it holds the net, and the net its group
     return [torch.cat([w.detach().flatten() for w in net.parameters()]) for net in nets]
 
 
 with ThreadPoolExecutor(2) as pool:
     ranks = list(pool.map(weights, range(2), connected(2)))
+gc.collect()  # with the last net, its group and the group's threads are gone before Python ends
 (toy, torch_), (toy_1, torch_1) = ranks
 assert torch.equal(toy, toy_1) and torch.equal(torch_, torch_1)
 torch.testing.assert_close(toy, torch_)

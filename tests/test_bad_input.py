@@ -74,6 +74,10 @@ def test_every_failing_block_is_named_with_its_line(site):
     text, lines = page_and_lines([part for part, _ in cases] + [good])
     built = site.write(index=text).build(INSIDE_TORCH_DEADLINE="8")
     assert built.returncode == 1
+    passed = [
+        part for line, (part, _) in zip(lines, cases, strict=False) if f"docs/index.md:{line}: " not in built.stdout
+    ]
+    assert passed == []
     assert f"{len(cases)} failures: nothing was built" in built.stdout
     reports = re.split(r"^ERROR   -  ", built.stdout, flags=re.M)[1:]
     for report, line, (part, said) in zip(reports, lines, cases, strict=False):

@@ -9,6 +9,7 @@ from .dispatch import key_set, tls
 
 bool_, int64, float32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
 DTYPES = {"b": bool_, "i": int64, "f": float32}  # by NumPy's kinds; each holds those before it
+NAMES = {bool_: "Bool", int64: "Long", float32: "Float"}  # in messages
 KEYS = {d: key_set(k, "ADInplaceOrView", f"Autograd{k}") for d, k in (("cpu", "CPU"), ("meta", "Meta"))}
 
 
@@ -78,8 +79,8 @@ class Tensor:
         return self._requires_grad or self.grad_fn is not None
 
     def requires_grad_(self, requires_grad=True):
-        floating = self.dtype == float32 or not requires_grad
-        TORCH_CHECK(floating, "only Tensors of floating point dtype can require gradients")
+        said = "only Tensors of floating point dtype can require gradients"
+        TORCH_CHECK(self.dtype == float32 or not requires_grad, said)
         self._requires_grad = requires_grad
         return self
 

@@ -51,11 +51,8 @@ class AccumulateGrad(Node):
         self.variable, self.sequence_nr = variable, 2**64 - 1  # the engine runs it as soon as it can
 
     def apply(self, grad):
-        before = self.variable.grad
-        if before is None:
-            self.variable.grad = grad.clone()  # others may have this gradient too
-        else:
-            self.variable.grad = before + grad if tls.grad_mode else before.add_(grad)
+        before, add = self.variable.grad, aten.add if tls.grad_mode else aten.add_
+        self.variable.grad = add(before, grad) if before is not None else grad.clone()  # others may have it too
         return []
 
 
@@ -103,8 +100,8 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False, captu
     if gradient is None:
         TORCH_CHECK(tensor.numel() == 1, "grad can be implicitly created only for scalar outputs")
         gradient = aten.ones_like(tensor)
-    said = f"Mismatch in shape: grad_output[0] has a shape of {gradient.shape} and output[0] has a shape of "
-    TORCH_CHECK(gradient.shape == tensor.shape, f"{said}{tensor.shape}.")
+    said = "Mismatch in shape: grad_output[0] has a shape of torch.Size({}) and output[0] has a shape of torch.Size({})"
+    TORCH_CHECK(gradient.shape == tensor.shape, said.format([*gradient.shape], [*tensor.shape]) + ".")
     keep_graph = create_graph if retain_graph is None else retain_graph
     execute(gradient_edge(tensor)[0], gradient, keep_graph, create_graph, captured)
 
@@ -115,6 +112,7 @@ def grad(output, inputs, grad_output=None, retain_graph=None, create_graph=False
     captured = dict.fromkeys(nodes)
     TORCH_CHECK(all(nodes), "One of the differentiated Tensors does not require grad")
     backward(output, grad_output, retain_graph, create_graph, captured)
-    unused = any(one is None for one in captured.values()) and not allow_unused
-    TORCH_CHECK(not unused, "a differentiated Tensor was not used in the graph. Set allow_unused=True if that is fine.")
+    for i, node in enumerate(nodes):
+        said = f"The differentiated Tensor at index {i} appears to not have been used in the graph. Set allow_unused"
+        TORCH_CHECK(allow_unused or captured[node] is not None, f"{said}=True if this is the desired behavior.")
     return tuple(captured[node] for node in nodes)

@@ -70,8 +70,7 @@ class Operator:
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        falls = {key for key in keys if self.lookup(key) == FALLTHROUGH}
-        return self.redispatch(keys - falls, *args)
+        return self.redispatch(frozenset(key for key in keys if self.lookup(key) != FALLTHROUGH), *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""

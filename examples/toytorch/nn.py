@@ -4,7 +4,7 @@ import functools
 import math
 from types import SimpleNamespace
 
-from ._tensor import Tensor
+from ._tensor import NAMES, Tensor
 from .dispatch import aten
 from .factories import empty
 
@@ -25,7 +25,8 @@ class Module:
     # --8<-- [start:Module]
     def __setattr__(self, name, value):
         if name in self._parameters and type(value) is Tensor:
-            raise TypeError(f"cannot assign a tensor as parameter '{name}' (torch.nn.Parameter or None expected)")
+            said = f"cannot assign 'torch.{NAMES[value.dtype]}Tensor' as parameter '{name}'"
+            raise TypeError(f"{said} (torch.nn.Parameter or None expected)")
         for home in (vars(self), self._parameters, self._modules):
             home.pop(name, None)
         is_parameter, is_module = isinstance(value, Parameter), isinstance(value, Module)

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from ._tensor import TORCH_CHECK, Tensor, bool_, float32, int64
+from ._tensor import NAMES, TORCH_CHECK, Tensor, bool_, float32, int64
 from .dispatch import aten, library
 from .factories import copy, empty, promote, tensor
 from .view import broadcast_shapes, reduced
@@ -22,7 +22,8 @@ def structured(name, schema, meta, impl):
         out = args[0] if name.endswith("_") else empty(sizes, dtype, args[0].device)
         said = f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}"
         TORCH_CHECK(out.shape == sizes, said)
-        TORCH_CHECK(promote(out, dtype) == out.dtype, f"result type {dtype} can't be cast to {out.dtype}")
+        said = f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}"
+        TORCH_CHECK(promote(out, dtype) == out.dtype, said)
         if out.device == "meta":
             return out
         with np.errstate(all="ignore"):
@@ -39,8 +40,7 @@ def pointwise(name, impl, least=bool_, result=None):
     """Registers `name` and `name_`. The result has the highest dtype among two operands and `least`."""
 
     def meta(self, other=False, *options):
-        refused = least == int64 and promote(self, other) == bool_
-        TORCH_CHECK(not refused, f"{name}: bool tensors are not supported")
+        TORCH_CHECK(least != int64 or promote(self, other) != bool_, f"{name}: bool tensors are not supported")
         return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other, least)
 
     POINTWISE.add(name)

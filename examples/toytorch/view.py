@@ -101,4 +101,5 @@ def reduced(dim, ndim):
     for d in dims:
         said = f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
         TORCH_CHECK(-n <= d < n, said, IndexError)
+        TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")
     return tuple(d % n for d in dims if ndim)

@@ -41,11 +41,10 @@ def joined(names: Sequence[str]) -> str:
 def summary(one: Difference, names: Sequence[str]) -> str:
     """The line that opens a difference: on which torches, and the first line that they print."""
     said = next((line[1:].strip() for line in one.diff if line.startswith("+") and line.strip("+ ")), "less")
-    verb = "print" if len(names) > 1 else "prints"
-    if said.startswith(FAILS):
-        verb, said = "fail: " if len(names) > 1 else "fails:", said.removeprefix(FAILS)
+    verb = "it fails:" if said.startswith(FAILS) else "it prints"
+    said = said.removeprefix(FAILS)
     said = said if len(said) <= WIDE else said[:WIDE].rstrip() + " …"
-    return f"{html.escape(joined(names))} {verb} <code>{html.escape(said)}</code>"
+    return f"With {html.escape(joined(names))} {verb} <code>{html.escape(said)}</code>"
 
 
 def source_html(reason: Reason) -> str:

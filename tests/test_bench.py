@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -16,20 +17,25 @@ from inside_torch.tools import bench
 from inside_torch.tools.bench import GOALS, copied, corpus, measured, mixed, plain_process
 
 
-def test_the_folders_of_bench_can_be_compiled_in(capsys, monkeypatch: pytest.MonkeyPatch):
-    """One small page with an Inductor block under each name that `make bench` uses."""
-    for name in bench.BOOKS:
-        monkeypatch.setattr(bench, "BOOKS", {name: lambda folder: corpus(folder, mixed(1, 0, 0, 1))})
-        bench.main()
-        assert capsys.readouterr().out.startswith(f"{name}\n  cold")
+def test_small_books_are_measured_in_the_folders_of_bench(capsys, monkeypatch: pytest.MonkeyPatch):
+    """Each has an Inductor block, whose compiler must survive the folder's name."""
+    ratios, sizes = {}, dict(zip(bench.BOOKS, [(4, 1, 1, 1), (1, 0, 0, 1)], strict=True))
 
+    def noted(folder: Path) -> dict[str, float]:
+        ratios[folder.name] = measured(folder)
+        assert "print('edited')" in (folder / "docs" / "index.md").read_text()
+        return ratios[folder.name]
 
-def test_a_small_corpus_is_measured(tmp_path: Path):
-    ratios = measured(corpus(tmp_path / "corpus", mixed(4, 1, 1, 0)))
-    assert ratios.keys() == GOALS.keys()
-    assert all(ratio > 0 for ratio in ratios.values())
-    assert ratios["unchanged"] < ratios["cold"]
-    assert "print('edited')" in (tmp_path / "corpus" / "docs" / "index.md").read_text()
+    made = {name: lambda folder, size=size: corpus(folder, mixed(*size)) for name, size in sizes.items()}
+    monkeypatch.setattr(bench, "BOOKS", made)
+    monkeypatch.setattr(bench, "measured", noted)
+    bench.main()
+    assert re.findall(r"^(\S+)\n  cold", capsys.readouterr().out, re.M) == list(ratios) == list(sizes)
+    for found in ratios.values():
+        assert found.keys() == GOALS.keys()
+        assert all(ratio > 0 for ratio in found.values())
+    larger = ratios[next(iter(sizes))]
+    assert larger["unchanged"] < larger["cold"]
 
 
 def test_a_program_that_registers_operators_shares_no_process(tmp_path: Path):

@@ -92,7 +92,8 @@ def confined(source: str, folder: Path) -> str:
 def one_core() -> Iterator[None]:
     """Lets all that this process and the server begin have the same core, which they inherit."""
     both, cores = (0, plain().process.pid), os.sched_getaffinity(0)
-    core = sorted(cores)[os.getpid() % len(cores)]  # those who test at once take different ones
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    core = sorted(cores)[worker % len(cores)]  # those who test at once take different ones
     for process in both:
         os.sched_setaffinity(process, {core})
     try:

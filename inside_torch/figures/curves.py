@@ -95,7 +95,7 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
         name: {label: _numbers(label, curve[: [*curve, None].index(None)]) for label, curve in curves.items()}
         for name, curves in plots.items()
     }
-    fifths, rows, desc = range(-(-steps // 5), steps + 1, -(-steps // 5)), [], f"{len(plots)} plots of {steps} steps."
+    fifths, desc = range(-(-steps // 5), steps + 1, -(-steps // 5)), f"{len(plots)} plots of {steps} steps."
     for name, curves in plots.items():
         if not any(map(any, curves.values())):
             raise ValueError(f"all curves of {name!r} are 0 everywhere")
@@ -103,7 +103,8 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
             if code_width(label) > min(WIDE * 2 // columns - 22, NARROW - 36):
                 raise ValueError(f"a label is as wide as its plot at most, {label!r} is wider")
             desc += f" {name}: {label} goes from {_short(curve[0])} to {_short(curve[-1])}."
-            rows += [[name, label, step, _short(value)] for step, value in enumerate(curve)]
+    named = {f"{name}: {label}": curve for name, curves in plots.items() for label, curve in curves.items()}
+    rows = [[step, *(_short(one[step]) if step < len(one) else "" for one in named.values())] for step in range(steps)]
 
     def drawn(columns: int, wide: float, outdent: float = 0) -> tuple:
         shapes, y, left = [], MARGIN + 24, MARGIN + 50
@@ -130,7 +131,7 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
         return shapes, left + min(columns, len(plots)) * (wide + 56) - 42, y - 30
 
     layouts = drawn(columns, WIDE * 2 // columns), drawn(1, NARROW - 64, outdent=50)
-    return figure(*layouts[0], title, desc, ["plot", "curve", "step", "value"], rows, layouts[1])
+    return figure(*layouts[0], title, desc, ["step", *named], rows, layouts[1])
 
 
 def _cross(x: float, y: float) -> str:

@@ -26,7 +26,7 @@ def keys_of(x):
 
 
 def taken(tensors, include, exclude):
-    """The key that a call takes."""
+    """The highest key of a call, fallthroughs not skipped."""
     keys = 0
     for x in tensors:
         keys |= keys_of(x)

@@ -329,6 +329,8 @@ x = torch.ones(2, requires_grad=True); torch.autograd.grad(x.sum(), torch.ones(1
 functional.nll_loss(torch.ones(2, 3), torch.tensor([1]))
 functional.nll_loss(torch.ones(2, 3), torch.tensor([1, 5]))
 functional.cross_entropy(torch.ones(2, 3), torch.tensor([-1, 0]))
+functional.cross_entropy(torch.tensor([[1, 2]]), torch.tensor([1]))
+functional.cross_entropy(torch.tensor([[True, False]]), torch.tensor([1]))
 torch.randint(0, (2,))
 torch.zeros(2, 3).select(0, 2)
 torch.tensor(1.0)[0]

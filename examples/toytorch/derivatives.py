@@ -18,7 +18,8 @@ mm: self = grad.mm(mat2.t()); mat2 = self.t().mm(grad)
 mul: self = grad * other; other = grad * self
 neg: self = -grad
 relu: self = aten.threshold_backward(grad, result, 0)
-select: self = select_backward(grad, self_sizes, index)
+select: self = aten.select_backward(grad, self_sizes, index)
+select_backward: grad_output = grad.select(index)
 sqrt: self = grad / (2 * result)
 sub: self = grad; other = grad * -alpha
 sum: self = sum_backward(grad, self_sizes, dim)
@@ -45,12 +46,6 @@ for line in DERIVATIVES.strip().splitlines():
 def sum_backward(grad, sizes, dim):
     dims = reduced(dim, len(sizes))
     return grad.reshape([1 if d in dims else n for d, n in enumerate(sizes)]).expand(sizes)
-
-
-def select_backward(grad, sizes, index):
-    zeros = aten.full(sizes, 0.0)
-    zeros[index].copy_(grad)
-    return zeros
 
 
 class FunctionNode(Node):

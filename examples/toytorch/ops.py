@@ -82,13 +82,22 @@ def mm(self, mat2):
 
 
 def log_softmax(a, dim):
+    said = f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{NAMES[a.dtype]}'"
+    TORCH_CHECK(a.dtype == float32, said, NotImplementedError)
     a = a - a.max(dim, keepdims=True)
     return a - np.log(np.exp(a).sum(dim, keepdims=True))
 
 
+def select_backward(grad_output, input_sizes, index):
+    grad_input = np.zeros(input_sizes, float32)
+    grad_input[index] = grad_output
+    return grad_input
+
+
 structured("sum", sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
 structured("mm", mm, lambda a, b: a @ b)
-structured("_log_softmax", lambda self, dim: (self.shape, promote(self, float32)), log_softmax)
+structured("_log_softmax", lambda self, dim: (self.shape, self.dtype), log_softmax)
+structured("select_backward", lambda grad_output, input_sizes, index: (input_sizes, float32), select_backward)
 
 
 @library("CompositeImplicitAutograd")

@@ -43,8 +43,7 @@ class Operator:
 
     def __init__(self, name, schema=None):
         self.name, self.short, self.inplace = name, name.removeprefix("aten::"), name.endswith("_")
-        self.schema = schema and inspect.signature(schema)
-        self.kernels = {}  # by key, or by alias
+        self.schema, self.kernels = schema and inspect.signature(schema), {}  # kernels by key, or by alias
 
     def entry(self, key):
         """Where the kernel for a key was registered, and the kernel. An operator with a kernel of its own has a formula
@@ -80,6 +79,9 @@ class Operator:
             args = (*args[:at], args[at:])  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
+        if "self" in names and not hasattr(bound.args[0], "key_set"):
+            kind = type(bound.args[0]).__name__
+            raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor, not {kind}")
         tensors = [arg for arg in bound.args if hasattr(arg, "key_set")]
         return self.call(tls.included.union(*(x.key_set for x in tensors)), *bound.args)
 

@@ -34,8 +34,9 @@ class Optimizer:
 
     def load_state_dict(self, state_dict):
         (mine,), (theirs,) = self.param_groups, state_dict["param_groups"]
-        other = [name for name, value in theirs.items() if value and name not in mine]
-        other += [name for name, value in self.fixed.items() if theirs[name] != value]
+        said = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
+        TORCH_CHECK(len(theirs["params"]) == len(mine["params"]), said, ValueError)
+        other = [k for k, value in theirs.items() if (value and k not in mine) or self.fixed.get(k, value) != value]
         TORCH_CHECK(not other, f"toytorch has no {other}", NotImplementedError)
         mine.update({**theirs, "params": mine["params"]})
         self.state = defaultdict(dict, {mine["params"][i]: dict(one) for i, one in state_dict["state"].items()})

@@ -11,7 +11,7 @@ def square(self):
 
 
 for op in (aten.square, aten.mul):
-    entries = {key: op.entry(key) for key in ORDER}
+    entries = {key: op.entry(key) for key in reversed(ORDER)}
     print(op.name)
     for key, (registered, kernel) in entries.items():
         if kernel and kernel != "fallthrough":

@@ -3,7 +3,7 @@
 import re
 
 import torch
-from toytorch.dispatch import ABOVE, ALIASES, FALLTHROUGH, ORDER, Operator, key_set
+from toytorch.dispatch import ABOVE, ALIASES, FALLTHROUGH, ORDER, DispatchKeySet, Operator
 
 
 def layer(operator, keys, ran):
@@ -25,7 +25,7 @@ def lines(text):
 
 class TorchOperator(Operator):
     layers = dict.fromkeys(("AutogradMeta", "AutogradCPU", "Python"), layer)
-    fallbacks = dict.fromkeys((*ABOVE, "BackendSelect"), FALLTHROUGH) | layers | {"Meta": last}
+    fallbacks = dict.fromkeys(ABOVE, FALLTHROUGH) | layers | {"Meta": last}
 
 
 kinds = ["default backend kernel"] * 2 + ["math kernel", "autograd kernel", "backend fallback"]
@@ -35,8 +35,8 @@ for name in (name for name in torch._C._dispatch_get_all_op_names() if name.star
     one = operators[name] = TorchOperator(name)
     tables[name] = lines(torch._C._dispatch_dump_table(name))
     for key, (_, falls) in lines(torch._C._dispatch_dump(name)).items():
-        above = key in (*ABOVE, "BackendSelect", "Autograd")
-        one.impl(key, FALLTHROUGH if falls else layer if above else last)
+        above = key in (*ABOVE, "Autograd")
+        one.kernels[key] = FALLTHROUGH if falls else layer if above else last
     for key, (under, kernel) in ((key, one.entry(key)) for key in ORDER):
         ours = kernel and (kinds.get(under, "kernel"), kernel == FALLTHROUGH)
         assert tables[name].get(key) == ours, (name, key, ours, tables[name].get(key))
@@ -45,7 +45,7 @@ print(f"tables of {len(tables)} operators, {len(ORDER)} keys each: as in torch")
 
 def picked(name, keys):
     """The keys whose kernels run, in their order."""
-    operators[f"aten::{name}"].call(key_set(*keys), ran := [])
+    operators[f"aten::{name}"].call(DispatchKeySet(*keys), ran := [])
     return ran
 
 

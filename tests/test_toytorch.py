@@ -285,6 +285,13 @@ loss = nn.functional.cross_entropy(w * w, torch.tensor([0, 1]))
 (g,) = torch.autograd.grad(loss, w, create_graph=True)
 (g * g).sum().backward()
 found = [w.grad]""",
+    "a second derivative through an index": """
+(g,) = torch.autograd.grad((x[1] * x[1] * x[-2]).sum(), [x], create_graph=True)
+(h,) = torch.autograd.grad((g * g).sum(), [x], create_graph=True)
+found = [g, h, *torch.autograd.grad((h * y).sum(), [x])]""",
+    "an element of an argument read": """
+f, n = compile(lambda a, b: a * b.item()), torch.tensor(2.)
+found = [f(x, n), f(x, n + 1)]""",
     "hooks are taken away one by one": """
 m, seen = nn.ReLU(), []
 for i in range(9):
@@ -337,18 +344,18 @@ def toy() -> dict:
     return runpy.run_path(str(ROOT / "examples/dispatch_as_torch.py"))
 
 
-def keys_of(tensor: torch.Tensor, order: tuple) -> set[str]:
+def keys_of(tensor: torch.Tensor, order: list) -> set[str]:
     """The keys of a call on a tensor, of those that the toy knows."""
     keys = torch._C._dispatch_keys(tensor) | torch._C._dispatch_tls_local_include_set()
     keys = keys - torch._C._dispatch_tls_local_exclude_set()
     return {key for key in order if keys.has(torch._C.DispatchKey.__members__[key])}
 
 
-def torch_ran(name: str, order: tuple, table: dict, call) -> list[str]:
+def torch_ran(name: str, order: list, table: dict, call) -> list[str]:
     """The keys whose kernels of an operator torch runs in a call, each noted by a function in front of the kernel. A
     backend's kernel may call the same operator for a part of its tensor, as sparse ones do: that is another call."""
     library, ran, inside = Library("aten", "IMPL"), [], []
-    for key in (key for key in order if not table.get(key, ("", True))[1]):
+    for key in (key for key in reversed(order) if not table.get(key, ("", True))[1]):
         if (key, table[key][0]) == ("Meta", "math kernel"):
             continue  # torch refuses a kernel there, and the operators below run on the meta tensor
         kernel = get_kernel(name, key)
@@ -385,7 +392,7 @@ def test_the_toy_runs_the_kernels_that_torch_runs(name, kind, mode, toy):
         theirs = torch_ran(full, order, toy["tables"][full], lambda: operator(*[tensor] * CALLS[name]))
         ours = []
         try:
-            toy["operators"][full].call(toytorch.dispatch.key_set(*keys_of(tensor, order)), ours)
+            toy["operators"][full].call(toytorch.dispatch.DispatchKeySet(*keys_of(tensor, order)), ours)
         except NotImplementedError:
             ours.append("missing")
     if toy["tables"][full].get("Meta", ("",))[0] == "math kernel":
@@ -396,4 +403,4 @@ def test_the_toy_runs_the_kernels_that_torch_runs(name, kind, mode, toy):
 def test_a_kernel_that_is_nowhere_is_reported(toy):
     operator = toy["Operator"]("toy::none")
     with pytest.raises(NotImplementedError, match="Could not run 'toy::none' with arguments from the 'CPU'"):
-        operator.call(toytorch.dispatch.key_set("CPU", "AutogradCPU"), [])
+        operator.call(toytorch.dispatch.DispatchKeySet("CPU", "AutogradCPU"), [])

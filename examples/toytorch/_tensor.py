@@ -5,12 +5,12 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from .dispatch import key_set, tls
+from .dispatch import DispatchKeySet, tls
 
 bool_, int64, float32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
 DTYPES = {"b": bool_, "i": int64, "f": float32}  # by NumPy's kinds; each holds those before it
 NAMES = {bool_: "Bool", int64: "Long", float32: "Float"}  # in messages
-KEYS = {d: key_set(k, "ADInplaceOrView", f"Autograd{k}") for d, k in (("cpu", "CPU"), ("meta", "Meta"))}
+KEYS = {key.lower(): DispatchKeySet(key, "ADInplaceOrView", f"Autograd{key}") for key in ("CPU", "Meta")}
 
 
 def TORCH_CHECK(condition, message, error=RuntimeError):
@@ -20,12 +20,13 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
 
 
 class Tensor:
-    grad_fn = grad = _base = _grad_accumulator = None
-    _requires_grad = False
+    # Operators are methods as well: publish in __init__.py puts them here.
+    grad_fn = grad = _base = None
+    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # later a weak reference to the node
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
-        self.storage, self.dtype, self.device, self.key_set = storage, dtype, storage.device, KEYS[storage.device]
-        self.shape, self.strides, self.offset = tuple(sizes), tuple(strides), storage_offset
+        self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
+        self.dtype, self.shape, self.strides, self.offset = dtype, tuple(sizes), tuple(strides), storage_offset
         self.version_counter = SimpleNamespace(version=0, has_views=False)  # views share it
 
     def dim(self):
@@ -49,18 +50,18 @@ class Tensor:
     @property
     def __array_interface__(self):
         """What NumPy asks for. An array made of it lies on the same memory, and keeps the tensor."""
+        TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
+        TORCH_CHECK(not tls.modes, "a trace of toytorch reads no elements", NotImplementedError)
         strides = tuple(self.dtype.itemsize * step for step in self.strides)
         data = self.data_ptr(), False
         return {"shape": self.shape, "typestr": self.dtype.str, "strides": strides, "data": data, "version": 3}
 
     def array(self):
-        TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
-        TORCH_CHECK(not tls.modes, "a trace of toytorch reads no elements", NotImplementedError)
         return np.asarray(self)
 
     def numpy(self):
-        said = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
-        TORCH_CHECK(not self.requires_grad, said)
+        if self.requires_grad:
+            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
         return self.array()
 
     def item(self):
@@ -79,8 +80,8 @@ class Tensor:
         return self._requires_grad or self.grad_fn is not None
 
     def requires_grad_(self, requires_grad=True):
-        said = "only Tensors of floating point dtype can require gradients"
-        TORCH_CHECK(self.dtype == float32 or not requires_grad, said)
+        if requires_grad and self.dtype != float32:
+            raise RuntimeError("only Tensors of floating point dtype can require gradients")
         self._requires_grad = requires_grad
         return self
 

@@ -20,14 +20,14 @@ class SavedVariable:
 
     def unpack(self, node):
         x = self.variable
-        said = "Trying to backward through the graph a second time. Specify retain_graph=True in the first backward."
-        TORCH_CHECK(x is not None, said)
+        TORCH_CHECK(x is not None, "Trying to backward through the graph a second time without retain_graph=True.")
         if self.is_output:
             x.grad_fn = node
-        said = "one of the variables needed for gradient computation has been modified by an inplace operation: "
-        which = f", which is output 0 of {x.grad_fn.name()}," if x.grad_fn else ""
-        versions = f" is at version {x._version}; expected version {self.saved_version} instead."
-        TORCH_CHECK(x._version == self.saved_version, f"{said}{list(x.shape)}{which}{versions}")
+        if x._version != self.saved_version:
+            said = "one of the variables needed for gradient computation has been modified by an inplace operation: "
+            which = f", which is output 0 of {x.grad_fn.name()}," if x.grad_fn else ""
+            versions = f"is at version {x._version}; expected version {self.saved_version} instead."
+            raise RuntimeError(f"{said}{list(x.shape)}{which} {versions}")
         return x
         # --8<-- [end:SavedVariable]
 
@@ -49,10 +49,12 @@ class AccumulateGrad(Node):
     def __init__(self, variable):
         super().__init__("torch::autograd::AccumulateGrad", [])
         self.variable, self.sequence_nr = variable, 2**64 - 1  # the engine runs it as soon as it can
+        variable._grad_accumulator = weakref.ref(self)  # the node has the tensor, and not the other way around
 
     def apply(self, grad):
-        before, add = self.variable.grad, aten.add if tls.grad_mode else aten.add_
-        self.variable.grad = add(before, grad) if before is not None else grad.clone()  # others may have it too
+        x = self.variable
+        add = aten.add if tls.grad_mode else aten.add_
+        x.grad = add(x.grad, grad) if x.grad is not None else grad.clone()  # others may have it too
         return []
 
 
@@ -60,38 +62,36 @@ def gradient_edge(x):
     """The node that takes the gradient of x, and which of its outputs x is: all have one."""
     if not getattr(x, "requires_grad", False):
         return None, 0
-    node = x.grad_fn or (x._grad_accumulator and x._grad_accumulator()) or AccumulateGrad(x)
-    if x.grad_fn is None:
-        x._grad_accumulator = weakref.ref(node)  # the node has the tensor, and not the other way around
-    return node, 0
+    return x.grad_fn or x._grad_accumulator() or AccumulateGrad(x), 0
 
 
 # --8<-- [start:execute]
-def execute(root, grad, keep_graph, create_graph, captured):
-    dependencies, nodes = Counter(), [root]  # how many gradients each node waits for
-    for node in nodes:
-        for function, _ in node.next_functions:
-            nodes += [function] if function and function not in dependencies else []
-            dependencies[function] += 1
-    ready, not_ready = {root: grad}, {}
+def execute(root, grad, keep_graph, captured):
+    dependencies, unseen = Counter(), [root]  # how many gradients each node waits for
+    while unseen:
+        functions = [function for function, _ in unseen.pop().next_functions if function]
+        unseen += set(functions) - dependencies.keys()
+        dependencies.update(functions)
+    ready, grads = [root], {root: grad}
     while ready:
         node = max(ready, key=lambda node: node.sequence_nr)
-        grad = ready.pop(node)
+        ready.remove(node)
+        grad = grads.pop(node, None)
         if node in captured:
             captured[node] = grad
         if captured and isinstance(node, AccumulateGrad):
             continue
-        with GradMode(create_graph):
-            outputs = [None] * len(node.next_functions) if grad is None else node.apply(grad)
-            if not keep_graph:
-                node.release_variables()
-            for (function, _), output in zip(node.next_functions, outputs):
-                dependencies[function] -= 1
-                if function and output is not None:
-                    before = not_ready.get(function)
-                    not_ready[function] = output if before is None else before + output
-                if function and not dependencies[function]:
-                    ready[function] = not_ready.pop(function, None)
+        outputs = [None] * len(node.next_functions) if grad is None else node.apply(grad)
+        if not keep_graph:
+            node.release_variables()
+        for (function, _), output in zip(node.next_functions, outputs):
+            if not function:
+                continue
+            if output is not None:
+                grads[function] = grads[function] + output if function in grads else output
+            dependencies[function] -= 1
+            if not dependencies[function]:
+                ready.append(function)
     # --8<-- [end:execute]
 
 
@@ -103,7 +103,8 @@ def backward(tensor, gradient=None, retain_graph=None, create_graph=False, captu
     said = "Mismatch in shape: grad_output[0] has a shape of torch.Size({}) and output[0] has a shape of torch.Size({})"
     TORCH_CHECK(gradient.shape == tensor.shape, said.format([*gradient.shape], [*tensor.shape]) + ".")
     keep_graph = create_graph if retain_graph is None else retain_graph
-    execute(gradient_edge(tensor)[0], gradient, keep_graph, create_graph, captured)
+    with GradMode(create_graph):
+        execute(gradient_edge(tensor)[0], gradient, keep_graph, captured)
 
 
 def grad(output, inputs, grad_output=None, retain_graph=None, create_graph=False, allow_unused=False):

@@ -4,12 +4,13 @@ import inspect
 
 from ._tensor import TORCH_CHECK, Tensor
 from .autograd import Node, SavedVariable, grad
-from .dispatch import GradMode, tls
+from .dispatch import tls
 from .factories import empty, tensor
 from .nn import Module
-from .trace import ProxyMode
+from .trace import ProxyMode, program
 
-recompile_limit, NUMBERS = 8, (bool, int, float, str, type(None))
+recompile_limit = 8
+NUMBERS = bool, int, float, str, type(None)
 
 
 class CompiledFunctionBackward(Node):
@@ -25,23 +26,24 @@ class CompiledFunction:
     def __init__(self, function, inputs):
         with ProxyMode(inputs) as mode:
             out = function()
-            new = isinstance(out, Tensor) and mode.names.get(out) not in [None, *map(mode.names.get, inputs)]
+            forward = mode.nodes.copy()
+            made = [name for name, _, _ in forward]
+            new = isinstance(out, Tensor) and mode.names.get(out) in made
             TORCH_CHECK(new, "toytorch compiles functions that return one new tensor", NotImplementedError)
-            forward, tangent, grads = len(mode.nodes), empty(out.shape, out.dtype, "meta"), {}
-            mode.names[tangent] = f"a{len(mode.names)}"
+            tangent, grads = empty(out.shape, out.dtype, "meta"), {}
+            arrives = mode.name(tangent)
             if out.requires_grad:
                 followed = [x for x in inputs if x.requires_grad]
                 grads = dict(zip(followed, grad(out, followed, tangent, allow_unused=True)))
-        backward, self.requires_grad = mode.nodes[forward:], out.requires_grad
-        made = [mode.names[x] for x, _, _ in backward] + [mode.names[tangent]]
-        used = {mode.names[x]: x for _, _, args in backward for x in args if isinstance(x, Tensor)}
-        saved = [x for name, x in used.items() if name not in made]
-        self.code, self.forward = mode.program(mode.nodes[:forward], inputs, [out, *saved])
-        self.backward_code, self.backward = mode.program(backward, [tangent, *saved], [grads.get(x) for x in inputs])
+        backward, self.requires_grad = mode.nodes[len(forward) :], out.requires_grad
+        results = [str(mode.names.get(grads.get(x))) for x in inputs]  # None where no gradient is needed
+        read = {arg for _, _, args in backward for arg in args}
+        saved = [name for name in [*mode.inputs, *made] if name in read]  # what backward reads and did not make
+        self.code, self.forward = program(forward, mode.inputs, [mode.names[out], *saved])
+        self.backward_code, self.backward = program(backward, [arrives, *saved], results)
 
     def __call__(self, inputs):
-        with GradMode(False):
-            out, *saved = [tensor(one) for one in self.forward(*(x.array() for x in inputs))]
+        out, *saved = map(tensor, self.forward(*(x.array() for x in inputs)))
         if self.requires_grad:
             node = CompiledFunctionBackward("CompiledFunctionBackward", inputs)
             node.saved = {i: SavedVariable(x) for i, x in enumerate(saved)}
@@ -58,30 +60,30 @@ class OptimizedModule(Module):
 
     def guards(self, args, inputs):
         """All that a trace takes for granted: of tensors all but their elements, of the rest the value."""
-        number = lambda named: {name: one for name, one in named.items() if isinstance(one, NUMBERS)}  # noqa: E731
+        numbers = lambda named: {name: one for name, one in named.items() if isinstance(one, NUMBERS)}  # noqa: E731
         modules = list(self.modules())[1:]
-        found = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args), "len(modules)": len(modules)}
-        found |= {f"args[{i}]": arg for i, arg in enumerate(args) if not isinstance(arg, Tensor)}
+        facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args), "len(modules)": len(modules)}
+        facts |= {f"args[{i}]": arg for i, arg in enumerate(args) if not isinstance(arg, Tensor)}
         for i, x in enumerate(inputs):
-            found[f"inputs[{i}]"] = x.shape, x.strides, x.dtype.name, x.device, x.requires_grad
+            facts[f"inputs[{i}]"] = x.shape, x.strides, x.dtype.name, x.device, x.requires_grad
         for i, module in enumerate(modules):
-            found[f"modules[{i}]"] = type(module), number(vars(module))
+            facts[f"modules[{i}]"] = type(module), numbers(vars(module))
         for function in [type(module).forward for module in modules] or [self._orig_mod]:
             nonlocals, names, _, _ = inspect.getclosurevars(function)
-            found |= number(names | nonlocals)
-        return [f"{name} == {value!r}" for name, value in found.items()]
+            facts |= numbers(names | nonlocals)
+        return [f"{name} == {value!r}" for name, value in facts.items()]
 
     # --8<-- [start:forward]
     def forward(self, *args):
         inputs = [*self.parameters(), *(arg for arg in args if isinstance(arg, Tensor))]
-        found, failed = self.guards(args, inputs), None
+        found, failed = self.guards(args, inputs), []
         for guards, code in self.cache_entries:
-            failed = next((guard for guard in guards if guard not in found), None)
+            failed = [guard for guard in guards if guard not in found]
             if not failed:
-                return code(inputs) if code else self._orig_mod(*args)
+                return code(inputs) if code else self._orig_mod(*args)  # None after a graph break
         if len(self.cache_entries) == recompile_limit:
             return self._orig_mod(*args)
-        self.recompiles += [failed] if failed else []
+        self.recompiles += failed[:1]
         self.cache_entries.append((found, self.trace(args)))
         return self.forward(*args)
 
@@ -93,7 +95,7 @@ class OptimizedModule(Module):
         inputs = [*self.parameters(), *(leaf for leaf in leaves if isinstance(leaf, Tensor))]
         try:
             return CompiledFunction(lambda: self._orig_mod(*leaves), inputs)
-        except (NotImplementedError, RuntimeError):
+        except RuntimeError:
             self.graph_breaks += 1
         # --8<-- [end:forward]
 

@@ -3,30 +3,28 @@
 import enum
 import inspect
 from contextlib import contextmanager
+from functools import partial
 from types import SimpleNamespace
 
-# --8<-- [start:keys]
 FALLTHROUGH = "fallthrough"
-BACKENDS = ("SparseCPU", "Meta", "CPU")
-AUTOGRAD = {"AutogradMeta": "Meta", "AutogradCPU": "CPU"}
-ABOVE = ("AutocastCPU", *AUTOGRAD, "ADInplaceOrView", "Python")
-ORDER = (*ABOVE, "BackendSelect", *BACKENDS)  # the highest key first
+ORDER = "CPU Meta SparseCPU BackendSelect Python ADInplaceOrView AutogradCPU AutogradMeta AutocastCPU".split()
+DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher
+BACKENDS, ABOVE = ORDER[:3], ORDER[3:]
+AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
 ALIASES = {
-    "CompositeExplicitAutogradNonFunctional": ("Meta", "CPU"),
+    "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],
     "CompositeExplicitAutograd": BACKENDS,
-    "CompositeImplicitAutograd": (*BACKENDS, *AUTOGRAD),
-    "Autograd": tuple(AUTOGRAD),
+    "CompositeImplicitAutograd": [*BACKENDS, *AUTOGRAD],
+    "Autograd": [*AUTOGRAD],
 }
-# --8<-- [end:keys]
-DispatchKey = enum.IntEnum("DispatchKey", ORDER[::-1])
 
 
-def key_set(*names):
-    """A DispatchKeySet (c10/core/DispatchKeySet.h), which torch packs into the bits of a number."""
+def DispatchKeySet(*names):
+    """c10/core/DispatchKeySet.h, where a key is a bit of a number."""
     return frozenset(DispatchKey[name] for name in names)
 
 
-tls = SimpleNamespace(included=key_set("BackendSelect"), modes=[], grad_mode=True)
+tls = SimpleNamespace(included=DispatchKeySet("BackendSelect"), modes=[], grad_mode=True)
 
 
 @contextmanager
@@ -38,34 +36,26 @@ def GradMode(mode):
         tls.grad_mode = before
 
 
-# --8<-- [start:table]
 class Operator:
-    fallbacks = dict.fromkeys(ORDER[: -len(BACKENDS)], FALLTHROUGH)
+    """A name and kernels. A kernel gets the operator, the keys of the call, and the arguments."""
+
+    fallbacks = dict.fromkeys(ABOVE, FALLTHROUGH)  # key -> the kernel of all operators
 
     def __init__(self, name, schema=None):
-        self.name, self.kernels, self.table = name, {}, {}
-        self.schema = schema and inspect.signature(schema)
-
-    def impl(self, key, kernel):
-        self.kernels[key] = kernel  # the key may be an alias
-        self.table.clear()
+        self.name, self.short, self.inplace = name, name.removeprefix("aten::"), name.endswith("_")
+        self.schema, self.kernels = schema and inspect.signature(schema), {}  # kernels by key, or by alias
 
     def entry(self, key):
-        """Where the kernel for a key was registered, and the kernel."""
-        if key in self.kernels:
-            return key, self.kernels[key]
-        own = {"CompositeExplicitAutograd", AUTOGRAD.get(key)} & set(self.kernels)
-        for alias, keys in ALIASES.items():
-            steps_back = own and alias == "CompositeImplicitAutograd"
-            if alias in self.kernels and key in keys and not steps_back:
-                return alias, self.kernels[alias]
+        """Where the kernel for a key was registered, and the kernel. An operator with a kernel of its own has a formula
+        of its own, so its composite does not serve Autograd."""
+        own = key in AUTOGRAD and self.kernels.keys() & {AUTOGRAD[key], "CompositeExplicitAutograd"}
+        for name, keys in {key: [key], **ALIASES}.items():
+            if name in self.kernels and key in keys and not (own and name == "CompositeImplicitAutograd"):
+                return name, self.kernels[name]
         return "fallback", self.fallbacks.get(key)
-        # --8<-- [end:table]
 
     def lookup(self, key):
-        if key not in self.table:
-            self.table[key] = self.entry(key.name)[1]
-        return self.table[key]
+        return self.entry(key.name)[1]
 
     # --8<-- [start:call]
     def call(self, keys, *args):
@@ -74,34 +64,42 @@ class Operator:
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""
-        kernel = self.lookup(max(keys))
+        key = max(keys)
+        kernel = self.lookup(key)
         if kernel is None:
-            said = f"Could not run '{self.name}' with arguments from the "
-            raise NotImplementedError(f"{said}'{max(keys).name}' backend.")
+            raise NotImplementedError(f"Could not run '{self.name}' with arguments from the '{key.name}' backend.")
         return kernel(self, keys, *args)
         # --8<-- [end:call]
 
     def __call__(self, *args, **kwargs):
         """A call from Python: all arguments in the order of the schema, and the keys that the tensors bring."""
+        names = [*self.schema.parameters]
+        at = names.index("size") if "size" in names else len(args)
+        if at < len(args) and not isinstance(args[at], (tuple, list)):
+            args = (*args[:at], args[at:])  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
+        if "self" in names and not hasattr(bound.args[0], "key_set"):
+            kind = type(bound.args[0]).__name__
+            raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor, not {kind}")
         tensors = [arg for arg in bound.args if hasattr(arg, "key_set")]
-        if "self" in bound.arguments and not hasattr(bound.args[0], "key_set"):
-            said = f"argument 'input' (position 1) must be Tensor, not {type(bound.args[0]).__name__}"
-            raise TypeError(f"{self.name[6:]}(): {said}")
         return self.call(tls.included.union(*(x.key_set for x in tensors)), *bound.args)
+
+    def __get__(self, tensor, kind=None):
+        """As a method: x.add is add with x as the first argument."""
+        return self if tensor is None else partial(self, tensor)
 
 
 aten = SimpleNamespace()  # the operators by name, as torch.ops.aten
 
 
 def library(key, name=None, schema=None):
-    """Registers a function as a kernel, as torch.library.impl does."""
+    """Registers a function of the arguments alone as a kernel, as torch.library.impl does."""
 
     def register(function):
         short = name or function.__name__
         operator = vars(aten).setdefault(short, Operator(f"aten::{short}", schema or function))
-        operator.impl(key, lambda op, keys, *args: function(*args))
+        operator.kernels[key] = lambda op, keys, *args: function(*args)
         return operator
 
     return register

@@ -22,14 +22,13 @@ def empty(size, dtype=float32, device="cpu"):
     return Tensor(UntypedStorage(math.prod(size) * dtype.itemsize, device), dtype, size, strides)
 
 
-def copy(self, src):
-    """Writes a tensor, an array or a number. Of these a number alone may be written twice to one place."""
-    overlaps = any(n > 1 and not step for n, step in zip(self.shape, self.strides))
+def copy(self, src, overlap=False):
+    """Writes a tensor, an array or a number. Elements may share a place in memory only where `overlap` allows it."""
+    fits = overlap or not any(n > 1 and not step for n, step in zip(self.shape, self.strides))
     said = "unsupported operation: more than one element of the written-to tensor refers to a single memory location. "
-    fits = not overlaps or isinstance(src, int)
     TORCH_CHECK(fits, f"{said}Please clone() the tensor before performing the operation.")
     if self.device == "cpu":
-        self.array()[...] = src.array() if isinstance(src, Tensor) else src
+        self.array()[...] = src
     return self
 
 
@@ -48,7 +47,7 @@ def full(size, fill_value, dtype=None, device="cpu", requires_grad=False):
 
 library("CompositeExplicitAutograd", "clone")(lambda self: copy(empty(self.shape, self.dtype, self.device), self))
 library("CompositeExplicitAutograd", "copy_")(lambda self, src: copy(self, src))
-library("CompositeExplicitAutograd", "zero_")(lambda self: copy(self, 0))
+library("CompositeExplicitAutograd", "zero_")(lambda self: copy(self, 0, overlap=True))
 library("CompositeImplicitAutograd", "zeros_like")(lambda self: full(self.shape, 0, self.dtype, self.device))
 library("CompositeImplicitAutograd", "ones_like")(lambda self: full(self.shape, 1, self.dtype, self.device))
 
@@ -62,14 +61,14 @@ def manual_seed(seed):
 manual_seed(67280421310721)
 
 
-def random(n):
-    """The next n words of 32 bits."""
-    return np.frombuffer(engine.bytes(4 * n), "<u4")
+def words(size):
+    """The next words of 32 bits."""
+    return engine.randint(2**32, size=size, dtype=np.uint32)
 
 
-def uniform(n):
+def uniform(size):
     """Numbers in [0, 1): 24 bits of a word each."""
-    return (random(n) & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
+    return (words(size) & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
 
 
 @library("BackendSelect")
@@ -79,7 +78,7 @@ def randn(size):
     TORCH_CHECK(n >= 16, "toytorch draws 16 normal numbers or more", NotImplementedError)
     numbers = uniform(n)
     for start in range(0, n, 16):
-        sixteen = numbers[start : start + 16]
+        sixteen = numbers[start : start + 16]  # a view: what is written to it is in numbers
         if len(sixteen) < 16:  # the last 16 are drawn again
             sixteen = numbers[-16:]
             sixteen[:] = uniform(16)
@@ -91,9 +90,9 @@ def randn(size):
 @library("BackendSelect")
 def randint(high, size):
     TORCH_CHECK(high > 0, f"random_ expects 'from' to be less than 'to', but got from=0 >= to={high}")
-    return tensor(random(math.prod(size)).reshape(size) % high, int64)
+    return tensor(words(size) % high, int64)
 
 
 @library("CPU")
 def uniform_(self, low=0.0, high=1.0):
-    return copy(self, (uniform(self.numel()) * np.float32(high - low) + np.float32(low)).reshape(self.shape))
+    return copy(self, uniform(self.shape) * np.float32(high - low) + np.float32(low))

@@ -1,50 +1,62 @@
 """Where storages get their bytes: a caching allocator that counts (c10/cuda/CUDACachingAllocator.cpp)."""
 
+import weakref
+
 import numpy as np
 
 ROUND, SEGMENT = 512, 2**21  # a block has a multiple of 512 bytes; a segment 2 MiB, or what a larger block needs
 
 
+class Block:
+    """Bytes of a segment: `size` of its memory, from `start` on."""
+
+    def __init__(self, memory, start, size):
+        self.memory, self.start, self.size, self.free = memory, start, size, True
+
+
 class CachingAllocator:
     def __init__(self):
-        self.segments = []  # (memory, its blocks in order); a block is [start, size, is free]
+        self.blocks = []  # of all segments, one segment after the other
         self.allocated = self.reserved = self.peak = 0
 
     # --8<-- [start:malloc]
     def malloc(self, nbytes):
-        """The smallest free block that fits, cut to size; a new segment if there is none. Returns (memory, block)."""
+        """The smallest free block that fits, cut to size; a new segment if there is none."""
         size = -(-max(nbytes, 1) // ROUND) * ROUND
-        for _, blocks in self.segments:
-            self.merge(blocks)
-        fits = [(b[1], i, b) for i, (_, blocks) in enumerate(self.segments) for b in blocks if b[2] and b[1] >= size]
+        self.merge()
+        fits = [block for block in self.blocks if block.free and block.size >= size]
         if not fits:
-            block = [0, max(size, SEGMENT), True]
-            fits = [(block[1], len(self.segments), block)]
-            self.segments.append((np.empty(block[1], np.uint8), [block]))
-            self.reserved += block[1]
-        total, number, block = min(fits)
-        memory, blocks = self.segments[number]
-        if total > size:
-            blocks.insert(blocks.index(block) + 1, [block[0] + size, total - size, True])
-        block[1:] = size, False
+            memory = np.empty(max(size, SEGMENT), np.uint8)
+            fits = [Block(memory, 0, len(memory))]
+            self.blocks += fits
+            self.reserved += len(memory)
+        block = min(fits, key=lambda block: block.size)
+        if block.size > size:
+            rest = Block(block.memory, block.start + size, block.size - size)
+            self.blocks.insert(self.blocks.index(block) + 1, rest)
+        block.size, block.free = size, False
         self.allocated += size
         self.peak = max(self.peak, self.allocated)
-        return memory, block
+        return block
         # --8<-- [end:malloc]
 
     def free(self, block):
         """The segment stays reserved. (Python may call this in the middle of malloc, so neighbors become one there.)"""
-        block[2] = True
-        self.allocated -= block[1]
+        block.free = True
+        self.allocated -= block.size
 
-    def merge(self, blocks):
-        for i in range(len(blocks) - 1, 0, -1):
-            if blocks[i - 1][2] and blocks[i][2]:
-                blocks[i - 1][1] += blocks.pop(i)[1]
+    def merge(self):
+        """Makes one block of free neighbors in a segment."""
+        for left, right in reversed([*zip(self.blocks, self.blocks[1:])]):
+            if left.free and right.free and left.memory is right.memory:
+                left.size += right.size
+                self.blocks.remove(right)
 
     def empty_cache(self):
-        self.segments = [(memory, blocks) for memory, blocks in self.segments if not all(block[2] for block in blocks)]
-        self.reserved = sum(len(memory) for memory, _ in self.segments)
+        """Gives segments back that are one free block."""
+        self.merge()
+        self.blocks = [block for block in self.blocks if not block.free or block.size < len(block.memory)]
+        self.reserved = sum(block.size for block in self.blocks)
 
 
 allocator = CachingAllocator()
@@ -53,16 +65,11 @@ allocator = CachingAllocator()
 class UntypedStorage:
     """Bytes from the allocator, which takes them back when the last tensor on them is gone. On meta there are none."""
 
-    block = None
-
     def __init__(self, nbytes, device="cpu"):
-        self.device = device
+        self.device, self.block = device, None
         if device == "cpu":
-            self.memory, self.block = allocator.malloc(nbytes)
+            self.block = allocator.malloc(nbytes)
+            weakref.finalize(self, allocator.free, self.block)
 
     def data_ptr(self):
-        return self.memory.ctypes.data + self.block[0] if self.block else 0
-
-    def __del__(self):
-        if self.block:
-            allocator.free(self.block)
+        return self.block.memory.ctypes.data + self.block.start if self.block else 0

@@ -11,19 +11,19 @@ IMPL, POINTWISE = {}, set()  # operator -> what it computes from arrays; those t
 
 
 # --8<-- [start:structured]
-def structured(name, schema, meta, impl):
+def structured(name, meta, impl, schema=None):
     """Registers an operator. `meta` checks the arguments and returns sizes and dtype of the result, all that a meta
     tensor needs, and `impl` computes it from arrays (torchgen's structured kernels have both)."""
 
     def kernel(*args):
         sizes, dtype = meta(*args)
-        same = len({arg.device for arg in args if isinstance(arg, Tensor)}) == 1
-        TORCH_CHECK(same, "Tensor on device cpu is not on the expected device meta!")
+        devices = {arg.device for arg in args if isinstance(arg, Tensor)}
+        TORCH_CHECK(len(devices) == 1, "Tensor on device cpu is not on the expected device meta!")
         out = args[0] if name.endswith("_") else empty(sizes, dtype, args[0].device)
-        said = f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}"
-        TORCH_CHECK(out.shape == sizes, said)
-        said = f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}"
-        TORCH_CHECK(promote(out, dtype) == out.dtype, said)
+        fits = out.shape == sizes
+        TORCH_CHECK(fits, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
+        fits = promote(out, dtype) == out.dtype
+        TORCH_CHECK(fits, f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}")
         if out.device == "meta":
             return out
         with np.errstate(all="ignore"):
@@ -32,20 +32,22 @@ def structured(name, schema, meta, impl):
     if not name.endswith("_"):
         IMPL[name] = impl
     for key in ("CPU", "Meta"):
-        library(key, name, schema)(kernel)
+        library(key, name, schema or meta)(kernel)
     # --8<-- [end:structured]
 
 
 def pointwise(name, impl, least=bool_, result=None):
-    """Registers `name` and `name_`. The result has the highest dtype among two operands and `least`."""
+    """Registers `name` and `name_`. The result has the highest dtype among two operands and `least`. The names of the
+    parameters of `impl` are those of the operator: DERIVATIVES uses them."""
 
-    def meta(self, other=False, *options):
-        TORCH_CHECK(least != int64 or promote(self, other) != bool_, f"{name}: bool tensors are not supported")
+    def meta(self, other=False, *options):  # False for no operand: it has the lowest dtype
+        if least == int64:
+            TORCH_CHECK(promote(self, other) != bool_, f"{name}: bool tensors are not supported")
         return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other, least)
 
     POINTWISE.add(name)
-    structured(name, impl, meta, impl)
-    structured(f"{name}_", impl, meta, impl)
+    structured(name, meta, impl, impl)
+    structured(f"{name}_", meta, impl, impl)
 
 
 pointwise("exp", lambda self: np.exp(self, dtype=float32), float32)
@@ -74,19 +76,28 @@ def mm(self, mat2):
     TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix")
     (rows, inner), (n, columns) = self.shape, mat2.shape
     TORCH_CHECK(inner == n, f"mat1 and mat2 shapes cannot be multiplied ({rows}x{inner} and {n}x{columns})")
-    said = f"expected m1 and m2 to have the same dtype, but got: {self.dtype} != {mat2.dtype}"
-    TORCH_CHECK(self.dtype == mat2.dtype, said)
+    same = self.dtype == mat2.dtype
+    TORCH_CHECK(same, f"expected m1 and m2 to have the same dtype, but got: {self.dtype} != {mat2.dtype}")
     return (rows, columns), self.dtype
 
 
 def log_softmax(a, dim):
+    said = f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{NAMES[a.dtype]}'"
+    TORCH_CHECK(a.dtype == float32, said, NotImplementedError)
     a = a - a.max(dim, keepdims=True)
     return a - np.log(np.exp(a).sum(dim, keepdims=True))
 
 
-structured("sum", sum, sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
-structured("mm", mm, mm, lambda a, b: a @ b)
-structured("_log_softmax", lambda self, dim: None, lambda self, dim: (self.shape, promote(self, float32)), log_softmax)
+def select_backward(grad_output, input_sizes, index):
+    grad_input = np.zeros(input_sizes, float32)
+    grad_input[index] = grad_output
+    return grad_input
+
+
+structured("sum", sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
+structured("mm", mm, lambda a, b: a @ b)
+structured("_log_softmax", lambda self, dim: (self.shape, self.dtype), log_softmax)
+structured("select_backward", lambda grad_output, input_sizes, index: (input_sizes, float32), select_backward)
 
 
 @library("CompositeImplicitAutograd")
@@ -95,8 +106,8 @@ def nll_loss(self, target):
     TORCH_CHECK(self.dim() == 2 and target.dtype == int64, "toytorch picks classes from rows only", NotImplementedError)
     (rows, classes), (n,) = self.shape, target.shape
     TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
-    for wrong in target.array()[(target.array() < 0) | (target.array() >= classes)]:
-        raise IndexError(f"Target {wrong} is out of bounds.")
+    for at in target.array():
+        TORCH_CHECK(0 <= at < classes, f"Target {at} is out of bounds.", IndexError)
     return (self * (target.reshape((n, 1)) == tensor(range(classes)))).sum() / -n
 
 

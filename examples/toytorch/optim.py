@@ -2,7 +2,7 @@
 
 from collections import defaultdict
 
-from ._tensor import TORCH_CHECK, Tensor
+from ._tensor import TORCH_CHECK
 from .dispatch import GradMode, aten
 from .factories import tensor
 
@@ -13,7 +13,6 @@ class Optimizer:
         params, self.fixed, self.state = list(params), fixed, defaultdict(dict)
         self.param_groups = [{**options, **fixed, "params": params}]
         TORCH_CHECK(params, "optimizer got an empty parameter list", ValueError)
-        TORCH_CHECK(isinstance(params[0], Tensor), "toytorch has one group of parameters", NotImplementedError)
         TORCH_CHECK(not any(p.grad_fn for p in params), "can't optimize a non-leaf Tensor", ValueError)
         TORCH_CHECK(options["lr"] >= 0, f"Invalid learning rate: {options['lr']}", ValueError)
 
@@ -37,8 +36,7 @@ class Optimizer:
         (mine,), (theirs,) = self.param_groups, state_dict["param_groups"]
         said = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
         TORCH_CHECK(len(theirs["params"]) == len(mine["params"]), said, ValueError)
-        other = [name for name, value in theirs.items() if value and name not in mine]
-        other += [name for name, value in self.fixed.items() if theirs[name] != value]
+        other = [k for k, value in theirs.items() if (value and k not in mine) or self.fixed.get(k, value) != value]
         TORCH_CHECK(not other, f"toytorch has no {other}", NotImplementedError)
         mine.update({**theirs, "params": mine["params"]})
         self.state = defaultdict(dict, {mine["params"][i]: dict(one) for i, one in state_dict["state"].items()})

@@ -1,6 +1,5 @@
 """Views: other sizes, strides and offset on the same storage (ATen/native/TensorShape.cpp, ATen/ExpandUtils.h)."""
 
-import itertools
 import math
 
 import numpy as np
@@ -48,13 +47,12 @@ def index(self, key):
 def expand(self, size):
     new = len(size) - self.dim()
     TORCH_CHECK(new >= 0, f"expand: {list(size)} has fewer dimensions than the tensor ({self.dim()})")
-    size = [mine if n == -1 else n for n, mine in zip(size, (1,) * new + self.shape)]
-    strides = [0] * new
-    for d, (n, mine, step) in enumerate(zip(size[new:], self.shape, self.strides), new):
+    shape, strides = (1,) * new + self.shape, (0,) * new + self.strides
+    size = [mine if n == -1 else n for n, mine in zip(size, shape)]
+    for d, (n, mine) in enumerate(zip(size, shape)):
         said = f"The expanded size of the tensor ({n}) must match the existing size ({mine}) at non-singleton dimension"
-        TORCH_CHECK(mine in (1, n), f"{said} {d}.  Target sizes: {list(size)}.  Tensor sizes: {list(self.shape)}")
-        strides.append(step if n == mine else 0)
-    return size, strides, self.offset
+        TORCH_CHECK(mine in (1, n), f"{said} {d}.  Target sizes: {size}.  Tensor sizes: {list(self.shape)}")
+    return size, [step if n == mine else 0 for n, mine, step in zip(size, shape, strides)], self.offset
 
 
 @view_op
@@ -63,9 +61,10 @@ def view(self, size):
     sizes = [self.numel() // max(known, 1) if n == -1 else n for n in size]
     fits = math.prod(sizes) == self.numel() and (known or -1 not in size)
     TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
+    # NumPy has torch's rule. In an array of bools strides count elements, and none is read here.
     mine = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
     try:
-        return sizes, np.reshape(mine, sizes, copy=False).strides, self.offset  # NumPy has torch's rule for strides
+        return sizes, np.reshape(mine, sizes, copy=False).strides, self.offset
     except ValueError:
         said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
         raise RuntimeError(f"{said}two contiguous subspaces). Use .reshape(...) instead.") from None
@@ -80,12 +79,11 @@ def reshape(self, size):
 
 
 def broadcast_shapes(a, b):
-    shape = []
-    for d, (m, n) in enumerate(itertools.zip_longest(a[::-1], b[::-1], fillvalue=1), 1):
-        said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension "
-        TORCH_CHECK(m == n or 1 in (m, n), f"{said}{max(len(a), len(b)) - d}")
-        shape.insert(0, n if m == 1 else m)
-    return tuple(shape)
+    a, b = (1,) * (len(b) - len(a)) + a, (1,) * (len(a) - len(b)) + b
+    for d, (m, n) in reversed([*enumerate(zip(a, b))]):
+        said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {d}"
+        TORCH_CHECK(m == n or 1 in (m, n), said)
+    return tuple(n if m == 1 else m for m, n in zip(a, b))
 
 
 def sum_to(grad, sizes):
@@ -99,7 +97,7 @@ def reduced(dim, ndim):
     """The dimensions that a reduction is over."""
     dims, n = [dim] if isinstance(dim, int) else dim or range(ndim), max(ndim, 1)
     for d in dims:
-        said = f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})"
-        TORCH_CHECK(-n <= d < n, said, IndexError)
+        if not -n <= d < n:
+            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
         TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")
     return tuple(d % n for d in dims if ndim)

@@ -4,7 +4,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import toytorch as torch
-from toytorch.dispatch import Operator, key_set, tls
+from toytorch.dispatch import DispatchKeySet, Operator, tls
 
 KEY = "AutocastCPU"  # a high key, for which toytorch has no kernels
 calls = Counter()

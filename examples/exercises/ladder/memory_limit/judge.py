@@ -43,7 +43,7 @@ def run(Allocator):  # noqa: N803
                 if request > 0:
                     got[i] = allocator.malloc(request)
                 elif -request in got:
-                    allocator.free(got.pop(-request)[1])
+                    allocator.free(got.pop(-request))
                 said.append(allocator.reserved / UNIT)
             except MemoryError:
                 said.append("MemoryError")
@@ -60,12 +60,10 @@ def rival(empties=True, always=False, counts="reserved", at_once=False, strict=F
 
         def malloc(self, nbytes):
             size = -(-max(nbytes, 1) // ROUND) * ROUND
-            for _, blocks in self.segments:
-                self.merge(blocks)
-            blocks = [block for _, blocks in self.segments for block in blocks]
+            self.merge()
             if always:
                 self.empty_cache()
-            if at_once or not any(free and there >= size for _, there, free in blocks):
+            if at_once or not any(block.free and block.size >= size for block in self.blocks):
                 segment = max(size, UNIT) if rounded else nbytes
                 if self.over(segment) and empties:
                     self.empty_cache()

@@ -13,11 +13,11 @@ class LimitedAllocator(CachingAllocator):
 
         Where a new segment would exceed it, this gives free segments back
         with self.empty_cache(), then tries again, then raises MemoryError.
-        self.segments has pairs of a memory and its blocks, each of which
-        is a list: where it starts, its size, whether it is free;
-        self.merge(blocks) makes one block of free neighbors. A request
-        is rounded up to a multiple of ROUND, and a new segment has SEGMENT
-        bytes, or those of the request if they are more.
+        self.blocks has the blocks of all segments: block.size is a number
+        of bytes, block.free is True or False. self.merge() makes one
+        block of free neighbors. A request is rounded up to a multiple
+        of ROUND, and a new segment has SEGMENT bytes, or those of the
+        request if they are more.
         """
         raise NotImplementedError("write malloc")
 

@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import toytorch as torch
-from toytorch.dispatch import Operator, key_set, tls
+from toytorch.dispatch import DispatchKeySet, Operator, tls
 
 KEY = "AutocastCPU"
 calls = Counter()
@@ -22,8 +22,8 @@ Operator.fallbacks[KEY] = fallback
 @contextmanager
 def counting():
     calls.clear()
-    tls.included |= key_set(KEY)
+    tls.included |= DispatchKeySet(KEY)
     try:
         yield calls
     finally:
-        tls.included -= key_set(KEY)
+        tls.included -= DispatchKeySet(KEY)

@@ -5,7 +5,7 @@ from collections import Counter
 from contextlib import contextmanager
 
 import toytorch as torch
-from toytorch.dispatch import Operator, key_set, tls
+from toytorch.dispatch import DispatchKeySet, Operator, tls
 
 KEY = "AutocastCPU"
 calls = Counter()
@@ -13,7 +13,7 @@ calls = Counter()
 
 def fallback(op, keys, *args):
     calls[op.name] = 1
-    return op.redispatch(keys - key_set(KEY), *args)
+    return op.redispatch(keys - DispatchKeySet(KEY), *args)
 
 
 Operator.fallbacks[KEY] = fallback
@@ -22,8 +22,8 @@ Operator.fallbacks[KEY] = fallback
 @contextmanager
 def counting():
     calls.clear()
-    tls.included |= key_set(KEY)
+    tls.included |= DispatchKeySet(KEY)
     try:
         yield calls
     finally:
-        tls.included -= key_set(KEY)
+        tls.included -= DispatchKeySet(KEY)

@@ -11,10 +11,8 @@ class LimitedAllocator(CachingAllocator):
 
     def malloc(self, nbytes):
         size = -(-max(nbytes, 1) // ROUND) * ROUND
-        for _, blocks in self.segments:
-            self.merge(blocks)
-        blocks = [block for _, blocks in self.segments for block in blocks]
-        if not any(free and there >= size for _, there, free in blocks):
+        self.merge()
+        if not any(block.free and block.size >= size for block in self.blocks):
             segment = max(size, SEGMENT)
             if self.reserved + segment >= self.limit:
                 self.empty_cache()

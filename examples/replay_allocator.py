@@ -39,7 +39,10 @@ def train():
 
 # --8<-- [start:cpu]
 def cpu_trace(program):
-    """The allocations of a program on the CPU, as entries of a snapshot's trace. It must make all that it frees."""
+    """The allocations of a program on the CPU, as entries of a snapshot's trace. It must make all that it frees.
+
+    An in-place operation is in the trace as well, as a free and an allocation of the same storage.
+    """
     activities = [ProfilerActivity.CPU]
     with profile(activities=activities, profile_memory=True, record_shapes=True, with_stack=True) as prof:
         program()
@@ -94,12 +97,12 @@ print("The same with expandable segments:")
 grow(model := Allocator(100 * MB, expandable=True))
 draw(model.segments)
 
-print("Two steps of the ten lines:")
+print("The allocations in two steps of the ten lines:")
 trace = cpu_trace(train)
 sizes = Allocator().replay(trace)
 peak = sizes.index(max(sizes))
 asked = [entry["size"] for entry in trace if entry["action"] == "alloc"]
-print(f"{len(asked)} allocations of {min(asked)} to {max(asked)} bytes, and at the peak of what is allocated:")
+print(f"Each asks for {min(asked)} to {max(asked)} bytes. At the peak of what is allocated:")
 (model := Allocator()).replay(trace[: peak + 1])
 draw(model.segments, 2**15)
 print(f"{model.allocated} bytes allocated, {model.reserved} reserved")

@@ -150,6 +150,9 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     told = {one.key for one in others.differences if {reason.kind for reason in others.why(one)} - {NOISE}}
     pages = [BeautifulSoup(file.read_text(), "html.parser") for file in book.rglob("*.html")]
     shown = {block["id"] for page in pages for block in page.select(".it-block:has(details.it-other)")}
+    openings = {line.get_text() for page in pages for line in page.select("details.it-other > summary")}
+    assert any("it also writes to stderr: torch/profiler" in opening for opening in openings)
+    assert not any("fails: it wrote to stderr" in opening for opening in openings)
     assert {name.split("-")[1] for name in shown} == {name.split("-")[1] for name in told if name.startswith("b-")}
 
 

@@ -18,6 +18,7 @@ HEADINGS = dict(
     zip(KINDS, ("Values", "Errors and warnings", "Names and texts", "Generated and shipped source", "Noise"))
 )
 SEEN, LONG, WIDE, GONE = 14, 160, 60, 12  # lines of a difference, their columns, those of a summary; citations named
+WARNS = "it wrote to stderr: "
 UNCHECKED = "nobody but the author checked that this link says so"
 JSON = PAGE.replace(".md", ".json")
 
@@ -42,7 +43,9 @@ def summary(one: Difference, names: Sequence[str]) -> str:
     """The line that opens a difference: on which torches, and the first line that they print."""
     said = next((line[1:].strip() for line in one.diff if line.startswith("+") and line.strip("+ ")), "less")
     verb = "it fails:" if said.startswith(FAILS) else "it prints"
-    said = said.removeprefix(FAILS)
+    said = said.removeprefix(FAILS).strip()
+    if said.startswith(WARNS):  # to a reader no failure
+        verb, said = "it also writes to stderr:", said.removeprefix(WARNS)
     said = said if len(said) <= WIDE else said[:WIDE].rstrip() + " …"
     return f"With {html.escape(joined(names))} {verb} <code>{html.escape(said)}</code>"
 

@@ -12,13 +12,13 @@ from inside_torch.book import Page
 from inside_torch.fences import fenced
 from inside_torch.others import KINDS, NOISE, PAGE, Difference, Others, Reason, label
 from inside_torch.render.quiz import prose
+from inside_torch.run.blocks import STDERR
 
 MARKER = "<!-- changes -->"
 HEADINGS = dict(
     zip(KINDS, ("Values", "Errors and warnings", "Names and texts", "Generated and shipped source", "Noise"))
 )
 SEEN, LONG, WIDE, GONE = 14, 160, 60, 12  # lines of a difference, their columns, those of a summary; citations named
-WARNS = "it wrote to stderr: "
 UNCHECKED = "nobody but the author checked that this link says so"
 JSON = PAGE.replace(".md", ".json")
 
@@ -44,8 +44,8 @@ def summary(one: Difference, names: Sequence[str]) -> str:
     said = next((line[1:].strip() for line in one.diff if line.startswith("+") and line.strip("+ ")), "less")
     verb = "it fails:" if said.startswith(FAILS) else "it prints"
     said = said.removeprefix(FAILS).strip()
-    if said.startswith(WARNS):  # to a reader no failure
-        verb, said = "it also writes to stderr:", said.removeprefix(WARNS)
+    if said.startswith(STDERR):  # to a reader no failure
+        verb, said = "it also writes to stderr:", said.removeprefix(STDERR)
     said = said if len(said) <= WIDE else said[:WIDE].rstrip() + " …"
     return f"With {html.escape(joined(names))} {verb} <code>{html.escape(said)}</code>"
 

@@ -18,6 +18,7 @@ from inside_torch.run.runner import Outcome, Runner
 EXAMPLE = re.compile(r"^from examples\.(\w+) import", re.M)  # a drawing may show what a program of examples/ does
 FOLDER = ROOT / "examples"
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\U0010ffff]")
+STDERR = "it wrote to stderr: "
 MANY = 20  # so many programs are worth the seconds in which a server imports all that any of them might need
 
 
@@ -64,7 +65,7 @@ def judge(outcome: Outcome) -> Result:
     elif not outcome.finished:
         failure = "it ended before its last line, without an exception (os._exit?)"
     elif stderr.strip():
-        failure = "it wrote to stderr: " + stderr.strip().partition("\n")[0]
+        failure = STDERR + stderr.strip().partition("\n")[0]
     elif outcome.stdout.decode("utf-8", "replace") != output:
         failure = "it printed bytes that are not UTF-8"
     elif unprintable:

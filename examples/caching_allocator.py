@@ -10,16 +10,26 @@ NAMES = "kMinBlockSize", "kSmallSize", "kSmallBuffer", "kMinLargeAlloc", "kRound
 VALUES = [int(re.search(rf"\b{name}(?: = |{{)(\d+)", HEADER)[1]) for name in NAMES]
 MIN_BLOCK, SMALL, SMALL_SEGMENT, LARGE, ROUND_LARGE, LARGE_SEGMENT = VALUES
 MB, INFINITE, USED, FREE = 2**20, float("inf"), "active_allocated", "inactive"
+PAGES = {"small": SMALL_SEGMENT, "large": LARGE_SEGMENT}
 OutOfMemory = torch.OutOfMemoryError  # raised here in the words of torch
 MESSAGE = "CUDA out of memory. Tried to allocate {} MiB. GPU 0 has a total capacity of {} MiB of which {} MiB is free. "
 MESSAGE += "Of the allocated memory {} MiB is allocated by PyTorch, and {} MiB is reserved by PyTorch but unallocated."
 
 
-class Allocator:
-    """Sizes in bytes. `capacity`: the device's memory; `max_split`: blocks of this size and more are not split."""
+def up(size, unit):
+    return -(-size // unit) * unit
 
-    def __init__(self, capacity=None, expandable=False, max_split=None):
-        self.capacity, self.expandable, self.max_split = capacity or INFINITE, expandable, max_split or INFINITE
+
+def end(block):
+    return block["address"] + block["size"]
+
+
+class Allocator:
+    """Sizes in bytes: `capacity` of the device, `allowed` to the process; from `max_split` on a block is not split."""
+
+    def __init__(self, capacity=None, expandable=False, max_split=None, allowed=None):
+        self.capacity, self.allowed = capacity or INFINITE, allowed or INFINITE
+        self.expandable, self.max_split = expandable, max_split or INFINITE
         self.segments, self.trace, self.top = [], [], 1 << 36  # in the format of torch.cuda.memory._snapshot()
 
     allocated = property(lambda self: sum(s["allocated_size"] for s in self.segments))
@@ -27,7 +37,7 @@ class Allocator:
 
     # --8<-- [start:malloc]
     def malloc(self, size, stream=0):
-        rounded = max(MIN_BLOCK, -(-size // MIN_BLOCK) * MIN_BLOCK)  # -(-a // b) * b rounds a up
+        rounded = max(MIN_BLOCK, up(size, MIN_BLOCK))  # to a multiple of MIN_BLOCK
         pool = {"stream": stream, "segment_type": "small" if rounded <= SMALL else "large"}
         segment, block = self.best_fit(pool, rounded) or self.take(pool, rounded)
         rest = block["size"] - rounded
@@ -43,54 +53,73 @@ class Allocator:
         limit = self.max_split if size < self.max_split else size + LARGE_SEGMENT
         segments = (s for s in self.segments if pool.items() <= s.items())
         fits = [(s, b) for s in segments for b in s["blocks"] if b["state"] == FREE and size <= b["size"] < limit]
-        return min(fits, key=lambda fit: (fit[1]["size"], fit[1]["address"]), default=None)
+        fits.sort(key=lambda fit: (fit[1]["size"], fit[1]["address"]))
+        while fits[1:] and self.room(*fits[1]) < self.room(*fits[0]):
+            fits.pop(0)  # it can grow to more than the next one, so it is spared
+        return fits[0] if fits else None
 
     # --8<-- [end:malloc]
+    def room(self, segment, block):
+        """From the block's address to the next block. The last one of an expandable segment can grow without end."""
+        after = [b["address"] for b in segment["blocks"] if b["address"] > block["address"]]
+        return min(after, default=INFINITE if self.expandable else end(block)) - block["address"]
+
     def take(self, pool, size, cleared=False):
-        """A free block of new memory. Where the device has too little, what is cached goes back first."""
-        page = SMALL_SEGMENT if size <= SMALL else LARGE_SEGMENT
-        total = more = page if size < LARGE else -(-size // ROUND_LARGE) * ROUND_LARGE
-        segment = {"device": 0, **pool, "address": self.top, "total_size": 0, "blocks": []}
-        if self.expandable:  # the pool's one segment grows, by what is missing at its end
-            segment = next((s for s in self.segments if pool.items() <= s.items()), segment)
-            missing = size - sum(b["size"] for b in segment["blocks"][-1:] if b["state"] == FREE)
-            more = -(-missing // page) * page
-        if self.reserved + more > self.capacity and not cleared:
-            self.empty_cache()
-            return self.take(pool, size, cleared=True)
-        if self.reserved + more > self.capacity:
+        """A free block of new memory. Where there is too little, what is cached goes back first."""
+        total = PAGES[pool["segment_type"]] if size < LARGE else up(size, ROUND_LARGE)
+        new = {"device": 0, **pool, "address": self.top, "total_size": 0, "blocks": []}
+        segment = next((s for s in self.segments if self.expandable and pool.items() <= s.items()), new)
+        at, pages = self.missing(segment, size) if self.expandable else (self.top, [(self.top, total)])
+        if self.reserved + sum(n for _, n in pages) > self.capacity or self.reserved + total > self.allowed:
+            if not cleared:
+                return self.empty_cache() or self.take(pool, size, cleared=True)
             sizes = total, self.capacity, self.capacity - self.reserved, self.allocated, self.reserved - self.allocated
             raise OutOfMemory(MESSAGE.format(*(f"{n / MB:.2f}" for n in sizes)))
-        end, self.top = segment["address"] + segment["total_size"], self.top + (1 << 40)
+        self.top += 1 << 40
         self.segments += [] if segment["blocks"] else [segment]
-        segment["blocks"].append({"address": end, "size": more, "state": FREE, "requested_size": 0})
-        self.merge(segment["blocks"])
-        self.note("segment_map" if self.expandable else "segment_alloc", segment, end, more)
-        return segment, segment["blocks"][-1]
+        for address, size in pages:
+            segment["blocks"].append({"address": address, "size": size, "state": FREE, "requested_size": 0})
+            self.merge(segment["blocks"])
+            self.note("segment_map" if self.expandable else "segment_alloc", segment, address, size)
+        return segment, next(b for b in segment["blocks"] if b["address"] == at)
+
+    def missing(self, segment, size):
+        """Where an expandable segment has room for a block, at the lowest address, and the pages it takes there."""
+        blocks, page = segment["blocks"], PAGES[segment["segment_type"]]
+        ends, starts = [segment["address"], *map(end, blocks)], [*(b["address"] for b in blocks), INFINITE]
+        gaps = [gap for gap in zip(ends, starts, strict=True) if gap[0] < gap[1]]
+        for at, _ in gaps:
+            first = next((b["address"] for b in blocks if b["state"] == FREE and end(b) == at), at)
+            last = next((b["address"] for b in blocks if b["state"] == USED and b["address"] >= at), INFINITE)
+            if last - first >= size:
+                return first, [(a, min(up(first + size - a, page), b - a)) for a, b in gaps if at <= a < first + size]
 
     def free(self, address):
-        segment = next(s for s in self.segments if s["address"] <= address < s["address"] + s["total_size"])
-        block = next(b for b in segment["blocks"] if b["address"] == address and b["state"] == USED)
+        used = ((s, b) for s in self.segments for b in s["blocks"] if b["state"] == USED)
+        segment, block = next((s, b) for s, b in used if b["address"] == address)
         size = block["requested_size"]
         block.update(state=FREE, requested_size=0)
         self.merge(segment["blocks"])
         self.note("free_completed", segment, self.note("free_requested", segment, address, size), size)
 
     def merge(self, blocks):  # neighbors that are free become one block
+        blocks.sort(key=lambda b: b["address"])
         for i in range(len(blocks) - 1, 0, -1):
-            if blocks[i - 1]["state"] == blocks[i]["state"] == FREE:
+            if blocks[i - 1]["state"] == blocks[i]["state"] == FREE and end(blocks[i - 1]) == blocks[i]["address"]:
                 blocks[i - 1]["size"] += blocks.pop(i)["size"]
 
     def empty_cache(self):
-        """Gives back each segment that has no block in use; of an expandable one, the free pages at its end."""
-        for segment in list(self.segments):
-            last, page = segment["blocks"][-1], SMALL_SEGMENT if segment["segment_type"] == "small" else LARGE_SEGMENT
-            back = last["size"] // page * page if self.expandable else last["size"] * (len(segment["blocks"]) == 1)
-            if last["state"] == FREE and back:
-                last["size"] -= back
-                segment["blocks"] = [b for b in segment["blocks"] if b["size"]]
-                kind = "segment_unmap" if self.expandable else "segment_free"
-                self.note(kind, segment, last["address"] + last["size"], back)
+        """Gives back each segment that has no block in use; of an expandable one, each page that is wholly free."""
+        for segment in self.segments:
+            base, whole = segment["address"], segment["total_size"]
+            page = PAGES[segment["segment_type"]] if self.expandable else whole
+            for block in [b for b in segment["blocks"] if b["state"] == FREE]:
+                first, last = base + up(block["address"] - base, page), base + (end(block) - base) // page * page
+                if first < last:
+                    at = segment["blocks"].index(block)
+                    rest = dict(block, size=first - block["address"]), dict(block, address=last, size=end(block) - last)
+                    segment["blocks"][at : at + 1] = [b for b in rest if b["size"]]
+                    self.note("segment_unmap" if self.expandable else "segment_free", segment, first, last - first)
         self.segments = [s for s in self.segments if s["blocks"]]
 
     def note(self, action, segment, address, size):
@@ -99,22 +128,10 @@ class Allocator:
         segment.update(total_size=sum(b["size"] for b in segment["blocks"]), allocated_size=used, active_size=used)
         return address
 
-    def replay(self, trace):
-        """Makes the calls of a snapshot's trace again. Returns what is allocated and reserved after each entry."""
-        at, sizes = {}, []
-        for entry in trace:
-            if entry["action"] == "alloc":
-                at[entry["addr"]] = self.malloc(entry["size"], entry["stream"])
-            elif entry["action"] == "free_completed" and entry["addr"] in at:
-                self.free(at.pop(entry["addr"]))
-            sizes.append((self.allocated, self.reserved))
-        return sizes
-
 
 if __name__ == "__main__":
     model = Allocator()
-    first, second, third = (model.malloc(9 * MB) for _ in range(3))
+    first, _, _ = (model.malloc(9 * MB) for _ in range(3))
     model.free(first)
-    assert model.malloc(8 * MB) == first  # the block of 9 MiB serves it, whole
-    assert (model.allocated, model.reserved) == (27 * MB, 40 * MB)
+    assert model.malloc(8 * MB) == first and model.allocated == 27 * MB  # the block of 9 MiB serves it, whole
     print(*(entry["action"] for entry in model.trace))

@@ -1,5 +1,6 @@
 """Played through a model of the caching allocator: a training step, fragmentation, and a snapshot of your own."""
 
+import gzip
 import json
 import os
 import pickle
@@ -59,51 +60,87 @@ def grow(model):
 
 
 # --8<-- [end:fragments]
-def compare(name, recording):
-    """Plays a recorded trace, and prints what the model and the device have reserved at its end."""
+# --8<-- [start:against]
+def replay(model, trace):
+    """Makes a trace's calls again, new segments where they were, and yields the address of each entry's block."""
+    at = {}
+    for entry in trace:
+        address = found = entry.get("addr")
+        if entry["action"] in ("alloc", "oom"):
+            model.top = address or model.top
+            try:
+                found = at[address] = model.malloc(entry["size"], entry.get("stream", 0))
+            except OutOfMemory:
+                found = None
+        elif entry["action"] == "free_completed" and address in at:
+            model.free(at.pop(address))
+        yield found
+
+
+TAKEN = {"segment_alloc": 1, "segment_map": 1, "segment_free": -1, "segment_unmap": -1}
+
+
+def reserved(trace):
+    """Bytes that the device had reserved after each entry of a trace that began with an empty cache."""
+    now = 0
+    for entry in trace:
+        now += TAKEN.get(entry["action"], 0) * entry["size"]
+        yield now
+
+
+def compare(recorded):
+    """Plays a trace that began with an empty cache. Returns how many requests got the address that they had on the
+    device, or ran out of memory where they did, until one did not, and how many requests there were."""
+    model, trace = (
+        Allocator(expandable=recorded["expandable"], allowed=recorded["allowed"]),
+        recorded["device_traces"][0],
+    )
+    played = zip(trace, reserved(trace), replay(model, trace), strict=True)
+    requests = ((entry, held, found) for entry, held, found in played if entry["action"] in ("alloc", "oom"))
+    answers = [(found, model.reserved) == (entry.get("addr"), held) for entry, held, found in requests]
+    return [*answers, False].index(False), len(answers)
+
+
+# --8<-- [end:against]
+if __name__ == "__main__":
+    if sys.argv[1:]:  # a pickle of torch.cuda.memory._dump_snapshot, or what record_allocator.py wrote
+        data = Path(sys.argv[1]).read_bytes()
+        own = {"expandable": "--expandable" in sys.argv, "allowed": None}
+        found = json.loads(gzip.decompress(data)) if data[:2] == b"\x1f\x8b" else {"snapshot": own | pickle.loads(data)}
+        for name, recorded in found.items():
+            if isinstance(recorded, dict):
+                print(name, *compare(recorded), sep=", ")
+        sys.exit()
+
+    print("9, 9 and 8 MiB; then the first is freed, and 8 MiB are wanted again:")
     model = Allocator()
-    sizes = model.replay(recording["device_traces"][0])
-    real = [sum(s[key] for s in recording["segments"]) for key in ("allocated_size", "total_size")]
-    print(f"{name}: allocated, reserved by the device {real}, by the model {list(sizes[-1])}")
+    first, _, _ = (model.malloc(n * MB) for n in (9, 9, 8))
+    model.free(first)
+    draw(model.segments)
+    assert model.malloc(8 * MB) == first
     draw(model.segments)
 
-
-if sys.argv[1:]:  # a pickle of torch.cuda.memory._dump_snapshot, or what record_allocator.py wrote
-    data = Path(sys.argv[1]).read_bytes()
-    found = json.loads(data) if data[:1] == b"{" else {"snapshot": pickle.loads(data)}
-    for name, recording in found.items():
-        if "device_traces" in (recording if isinstance(recording, dict) else {}):
-            compare(name, recording)
-    sys.exit()
-
-print("9, 9 and 8 MiB; then the first is freed, and 8 MiB are wanted again:")
-model = Allocator()
-first, _, _ = (model.malloc(n * MB) for n in (9, 9, 8))
-model.free(first)
-draw(model.segments)
-assert model.malloc(8 * MB) == first
-draw(model.segments)
-
-print("Five growing tensors on a device of 100 MiB:")
-try:
-    grow(model := Allocator(100 * MB))
-except OutOfMemory as error:
+    print("Five growing tensors on a device of 100 MiB:")
+    try:
+        grow(model := Allocator(100 * MB))
+    except OutOfMemory as error:
+        draw(model.segments)
+        print(str(error).split(". GPU")[0])
+    else:
+        raise AssertionError("a segment for each tensor is more than there is")
+    assert model.reserved - model.allocated > 28 * MB, "more lies in fragments than was asked for"
+    print("The same with expandable segments:")
+    grow(model := Allocator(100 * MB, expandable=True))
     draw(model.segments)
-    print(str(error).split(". GPU")[0])
-else:
-    raise AssertionError("a segment for each tensor is more than there is")
-assert model.reserved - model.allocated > 28 * MB, "more lies in fragments than was asked for"
-print("The same with expandable segments:")
-grow(model := Allocator(100 * MB, expandable=True))
-draw(model.segments)
 
-print("The allocations in two steps of the ten lines:")
-trace = cpu_trace(train)
-sizes = Allocator().replay(trace)
-peak = sizes.index(max(sizes))
-asked = [entry["size"] for entry in trace if entry["action"] == "alloc"]
-print(f"Each asks for {min(asked)} to {max(asked)} bytes. At the peak of what is allocated:")
-(model := Allocator()).replay(trace[: peak + 1])
-draw(model.segments, 2**15)
-print(f"{model.allocated} bytes allocated, {model.reserved} reserved")
-assert sizes[-1] == (0, model.reserved) and len(model.segments) == 1
+    print("The allocations in two steps of the ten lines:")
+    trace = cpu_trace(train)
+    model = Allocator()
+    sizes = [(model.allocated, model.reserved) for _ in replay(model, trace)]
+    peak = sizes.index(max(sizes))
+    asked = [entry["size"] for entry in trace if entry["action"] == "alloc"]
+    print(f"Each asks for {min(asked)} to {max(asked)} bytes. At the peak of what is allocated:")
+    list(replay(model := Allocator(), trace[: peak + 1]))
+    draw(model.segments, 2**15)
+    print(f"{model.allocated} bytes allocated, {model.reserved} reserved")
+    assert sizes[-1] == (0, model.reserved) and len(model.segments) == 1

@@ -1,11 +1,14 @@
 """What the book says about GPUs, run on one: each section is printed between two marks, for the pages to include."""
 
 import contextlib
+import copy
+import itertools
 import os
 import subprocess
 import sys
 import tempfile
 import textwrap
+import threading
 import time
 from pathlib import Path
 
@@ -13,6 +16,7 @@ import torch
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.benchmark import Timer
+from torch.utils.checkpoint import checkpoint_sequential
 
 if not torch.cuda.is_available():
     print("skipped: no CUDA device")
@@ -230,6 +234,37 @@ with section("training"):
         )
         del layers, model, optimizer, batch, target
         torch.cuda.empty_cache()
+
+with section("adamw"):
+    pairs = [nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(16)]
+    batch = torch.ones(256, 64, device="cuda")
+    for (segments, parts), again in itertools.product(((1, 1), (4, 1), (1, 4), (4, 4), (4, 8)), (False, True)):
+        before = torch.cuda.memory_stats()["requested_bytes.all.current"] - batch.nbytes
+        model = nn.Sequential(*copy.deepcopy(pairs)).cuda()
+        optimizer = torch.optim.AdamW(model.parameters())
+        for _ in range(2):
+            torch.cuda.reset_peak_memory_stats()
+            for part in batch.chunk(parts):
+                checkpoint_sequential(model, segments, part, use_reentrant=False).sum().backward()
+            optimizer.step()
+            optimizer.zero_grad()
+        peak = torch.cuda.memory_stats()["requested_bytes.all.peak"] - before
+        if again:  # the first time libraries take workspace, too
+            print(segments, parts, "peak", round(peak / 1024))
+        del model, optimizer
+
+with section("parameters"):
+    model = nn.Linear(3, 2)
+    kept = list(model.parameters())
+    model.to("cuda")
+    print("the same Parameters:", all(old is new for old, new in zip(kept, model.parameters(), strict=True)))
+
+with section("threads"):
+    w = torch.ones(2, requires_grad=True)
+    y = w.cuda() * 2
+    for name, t in {"w": w, "y": y}.items():
+        t.register_hook(lambda _, name=name: print(name, "in thread", threading.get_native_id() - os.getpid()))
+    y.sum().backward()
 
 with section("random"):
     torch.manual_seed(0)

@@ -34,6 +34,7 @@ from .placed import placed_cells as placed_cells
 from .points import extension_points as extension_points
 from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran
+from .ready import ready_queue as ready_queue
 from .recomputed import segment_curves as segment_curves
 from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips

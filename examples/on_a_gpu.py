@@ -29,7 +29,7 @@ def smi(field):
     return subprocess.check_output(command, text=True).strip()
 
 
-WHERE = f"# {torch.cuda.get_device_name()}, driver {smi('driver_version')}, torch {torch.__version__}"
+WHERE = f"{torch.cuda.get_device_name()}\ndriver {smi('driver_version')}, torch {torch.__version__}\n"
 
 
 @contextlib.contextmanager
@@ -46,7 +46,7 @@ def tensor(mib):
 def memory(step):
     torch.cuda.synchronize()
     allocated, reserved = torch.cuda.memory_allocated() // MB, torch.cuda.memory_reserved() // MB
-    print(f"{step:24}{allocated:4} allocated{reserved:5} reserved{smi('memory.used'):>5} nvidia-smi")
+    print(f"{step:13}{allocated:4}{reserved:5}{smi('memory.used'):>5}")
 
 
 def message(code, call):
@@ -63,6 +63,7 @@ torch.cuda.init()
 tensor(1).fill_(0)  # loads the kernel of fill_, which takes memory of its own
 torch.cuda.empty_cache()
 with section("smi"):
+    print("MiB allocated, reserved, in nvidia-smi")
     memory("CUDA is up")
     big = tensor(256).fill_(1)
     memory("x of 256 MiB")
@@ -124,9 +125,10 @@ with section("step"):
         stats = torch.cuda.memory_stats()
         made.append(stats["allocation.all.allocated"])
     print("one more step:", made[3] - made[2], "allocations")
-    for pool in ("small_pool", "large_pool"):
-        sizes = {name: stats[f"{name}_bytes.{pool}.peak"] for name in ("requested", "allocated", "reserved")}
-        print(pool, sizes)
+    print("bytes requested, allocated, reserved")
+    for pool in ("small", "large"):
+        sizes = (stats[f"{name}_bytes.{pool}_pool.peak"] for name in ("requested", "allocated", "reserved"))
+        print(pool, *(f"{size:>9}" for size in sizes))
     del x, target, model, optimizer, loss
     torch.cuda.empty_cache()
 

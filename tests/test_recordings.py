@@ -72,7 +72,7 @@ def test_a_model_without_one_of_its_rules_is_noticed(program, rule: str, monkeyp
 
 def test_both_recordings_are_from_one_device():
     kept = recorded()
-    assert f"# {kept['device']}, driver {kept['driver']}, torch {kept['torch']}\n" in PRINTED
+    assert f"\n{kept['device']}\ndriver {kept['driver']}, torch {kept['torch']}\n" in PRINTED
 
 
 def test_each_section_of_the_recording_is_of_the_program_and_on_a_page():

@@ -9,6 +9,7 @@ from bs4 import BeautifulSoup
 from conftest import fence, small_site
 
 from inside_torch.render.fences import is_cpp, output_html
+from inside_torch.render.source import fold_line
 from inside_torch.tools.browser import served
 
 CPP = "for (int64_t i = 0; i < 8; i++)\n{\n    auto x = in[i] * 2.0f; // twice\n    out[i] = x < 1 ? x : 1;\n}"
@@ -85,3 +86,17 @@ def test_a_figure_stands_in_the_middle_of_the_text_and_a_little_larger_than_draw
     page.set_viewport_size({"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 320
     page.close()
+
+
+@pytest.mark.parametrize(
+    ("hidden", "said"),
+    [
+        ("import torch", "import torch"),
+        ("import re\nimport torch\n", "import re …"),
+        ("import torch\n\nx, y = 1, 2\n\n\ndef seen(t):\n    z = t\n", "in the fold: seen, x, y"),
+        ("class A:\n    b = 1\n\nx = 1\nx = 2\nx.c = 3\n", "in the fold: A, x"),
+        ("for i in", "for i in"),
+    ],
+)
+def test_a_closed_fold_says_what_it_defines(hidden: str, said: str):
+    assert fold_line(hidden) == said

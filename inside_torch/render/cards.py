@@ -26,7 +26,7 @@ def card(title: str, torch: str) -> bytes:
             break
     draw.multiline_text((MARGIN, MARGIN + 60), "\n".join(lines), INK, font, spacing=size // 4)
     draw.text((MARGIN, MARGIN - 20), "Inside PyTorch", ACCENT, ImageFont.load_default(44))
-    below = f"torch {torch}. Every output printed by the build."
+    below = f"torch {torch}. Every program's output printed by the build."
     draw.text((MARGIN, SIZE[1] - MARGIN), below, SOFT, ImageFont.load_default(32))
     made = io.BytesIO()
     image.save(made, "PNG", optimize=True)

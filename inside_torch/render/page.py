@@ -75,10 +75,8 @@ def stamp(edition: Edition) -> str:
     made = f"book {book[0][:10]} of {book[1]:%Y-%m-%d %H:%M} UTC" if book else "book without a commit"
     if repository := os.environ.get("REPO_URL"):
         made = f'<a href="{html.escape(repository)}">{made}</a>'
-    return (
-        f'Every output printed by <a href="{source}">torch {html.escape(edition.version)} ({edition.commit[:10]})</a>, '
-        f"{edition.python_name}, {platform.machine()} {platform.system()} · {made}"
-    )
+    torch = f'<a href="{source}">torch {html.escape(edition.version)} ({edition.commit[:10]})</a>'
+    return f"Every output below a program printed by {torch}, {edition.python_name}, {platform.machine()} {platform.system()} · {made}"
 
 
 def furnish(config, build: Build) -> None:

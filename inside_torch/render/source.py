@@ -1,5 +1,6 @@
 """The source of a program as HTML: highlighted, its fold closed, with a link to it and a button to copy it."""
 
+import ast
 import html
 
 from markdown import Markdown
@@ -45,13 +46,27 @@ def highlighted_parts(cache: Cache, program: str) -> tuple[str, str]:
     return above.replace("</code>", f"<span hidden>{blank}</span></code>"), below
 
 
+def fold_line(hidden: str) -> str:
+    """What a closed fold says of itself: the names that it defines, functions and classes first. Where it only
+    imports, its first line."""
+    lines = [line for line in hidden.split("\n") if line.strip()]
+    try:
+        body = ast.parse(hidden).body
+    except SyntaxError:
+        body = []
+    called = [node.name for node in body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+    targets = [target for node in body if isinstance(node, ast.Assign) for target in node.targets]
+    stored = [node for target in targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+    names = [*called, *(node.id for node in stored if isinstance(node.ctx, ast.Store))]
+    return f"in the fold: {', '.join(dict.fromkeys(names))}" if names else lines[0] + " …" * (len(lines) > 1)
+
+
 def source_html(cache: Cache, program: str, name: str, what: str, title: str = "") -> str:
     """A program: what is folded away behind a line that opens it, the rest in view. `name` is the id of its block,
     `title` the file that a listing is from."""
     above, below = highlighted_parts(cache, program)
     if above:
-        first, *more = [line for line in program.split("\n")[: folded(program)] if line.strip()]
-        said = html.escape(first + " …" * bool(more))
+        said = html.escape(fold_line("\n".join(program.split("\n")[: folded(program)])))
         above = f'<details class="it-fold"><summary>{said}</summary>{above}</details>'
     if title:
         below = below.replace(OPENING, f'{OPENING}<span class="filename">{html.escape(title)}</span>', 1)

@@ -76,7 +76,8 @@ def stamp(edition: Edition) -> str:
     if repository := os.environ.get("REPO_URL"):
         made = f'<a href="{html.escape(repository)}">{made}</a>'
     torch = f'<a href="{source}">torch {html.escape(edition.version)} ({edition.commit[:10]})</a>'
-    return f"Every output below a program printed by {torch}, {edition.python_name}, {platform.machine()} {platform.system()} · {made}"
+    machine = f"{platform.machine()} {platform.system()}"
+    return f"Every output below a program printed by {torch}, {edition.python_name}, {machine} · {made}"
 
 
 def furnish(config, build: Build) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import xml.etree.ElementTree as ElementTree
 
 import numpy as np
@@ -26,6 +27,11 @@ class Stubborn(torch.Tensor):
 
     def view(self, *shape):
         raise RuntimeError("no")
+
+
+def filled(svg: str) -> set[str]:
+    """What stands in the cells that are filled."""
+    return set(re.findall(r'"it-fill"[^>]*/></g><rect class="it-edge"[^>]*/><text class="it-value"[^>]*>([^<]*)<', svg))
 
 
 def counted() -> dict[str, torch.Tensor]:
@@ -77,14 +83,26 @@ def test_groups_are_what_view_joins():
     svg = view_groups(y, name="y", title="t")
     assert [row[3:] for row in rows_of(svg)] == [[False, "12 ≠ 2 · 4"], [True, "4 = 4 · 1"], ["", ""]]
     assert {"2 elements, step 12", "8 elements, step 1"} <= set(texts(svg))
-    assert texts(svg).count("start") == 2 * 2 and "above a cell: its position" not in texts(svg)
+    assert texts(svg).count("start") == 2 * 1 and "above a cell: its position" not in texts(svg)
+    assert {"filled: a walk of 8 elements", "one more step leads to 12"} <= set(texts(svg))
+    assert "arrow: where the next walk starts" in texts(svg)
+    assert filled(svg) == {str(index) for index in range(4, 12)}
     assert y.view(2, 8).stride() == (12, 1)
+
+
+def test_what_one_stride_can_walk_is_filled_whole():
+    y = torch.arange(12).reshape(3, 4)[:, ::2]
+    svg = view_groups(y, name="y", title="t")
+    assert "filled: what y reads" in texts(svg) and not any("walk" in said for said in texts(svg))
+    assert filled(svg) == {str(index) for index in range(0, 12, 2)}
 
 
 def test_starts_side_by_side_are_arrows_and_an_index_stands_where_the_value_is_another():
     svg = view_groups(torch.arange(1, 13).reshape(3, 4).t(), name="y", title="t")
-    assert "start" not in texts(svg) and svg.count('class="it-head"') == 2 * 4
-    assert {"above a cell: its position", "arrow: the start of a walk of 3 elements", "0"} <= set(texts(svg))
+    assert "start" not in texts(svg) and svg.count('class="it-head"') == 2 * 3
+    assert {"above a cell: its position", "filled: a walk of 3 elements", "0"} <= set(texts(svg))
+    assert {"one more step leads to 12", "arrow: where the next walks start"} <= set(texts(svg))
+    assert filled(svg) == {"1", "5", "9"}
 
 
 def test_a_write_counts_for_those_that_share_the_counter():

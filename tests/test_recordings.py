@@ -5,10 +5,13 @@ import gzip
 import importlib
 import json
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
 from types import ModuleType
 
 import pytest
+import torch
 
 from examples.caching_allocator import FREE, Allocator
 from inside_torch.book import Book
@@ -30,7 +33,7 @@ def runs() -> Iterator[tuple[str, dict]]:
 @pytest.fixture
 def program(monkeypatch: pytest.MonkeyPatch) -> ModuleType:
     monkeypatch.syspath_prepend(EXAMPLES)
-    return importlib.import_module("replay_allocator")
+    return importlib.import_module("recordings.against")
 
 
 def test_the_model_gives_each_request_the_address_that_the_device_gave(program):
@@ -77,6 +80,14 @@ def test_both_recordings_are_from_one_device():
 
 def test_each_section_of_the_recording_is_of_the_program_and_on_a_page():
     sections = re.findall(r"\[start:(\w+)\]", PRINTED)
-    assert sections == re.findall(r'with section\("(\w+)"\)', (EXAMPLES / "on_a_gpu.py").read_text())
+    assert sections == re.findall(r'with section\("(\w+)"\)', (EXAMPLES / "recordings/on_a_gpu.py").read_text())
     shown = "".join(page.text for page in Book.read().pages)
     assert [name for name in sections if f'"examples/recordings/on_a_gpu.txt:{name}"' not in shown] == []
+
+
+def test_without_a_gpu_the_program_says_so():
+    done = subprocess.run([sys.executable, EXAMPLES / "recordings/on_a_gpu.py"], capture_output=True, text=True)
+    if not torch.cuda.is_available():
+        assert (done.returncode, done.stdout) == (77, "skipped: no CUDA device\n")
+    else:
+        assert done.returncode == 0

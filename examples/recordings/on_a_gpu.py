@@ -141,7 +141,7 @@ with section("devices"):
     message("w.numpy()", w.numpy)
 
 with section("assert"):
-    folder = Path(__file__).parent / "recordings"
+    folder = Path(__file__).parent
     for blocking in ("0", "1"):
         print(f"CUDA_LAUNCH_BLOCKING={blocking} python wrong.py")
         env = {**os.environ, "CUDA_LAUNCH_BLOCKING": blocking}

@@ -4,7 +4,6 @@ is shown at the end to find what was broken on purpose."""
 from __future__ import annotations
 
 import functools
-import gzip
 import json
 import os
 import re
@@ -28,6 +27,7 @@ SOURCES = {page.stem: page for page in BOOK.pages}
 PAGES = [*SOURCES, "404"]
 UNLIKE = ("index", "tensor", "tour", "reference/gallery", "exercises/strides", "404")  # looked at in every form
 AXE_PATH = Path(axe_playwright_python.__path__[0]) / "axe.min.js"
+CLIPBOARD = ("clipboard-read", "clipboard-write")
 WIDTHS = (320, 768, 1280)
 SCHEMES = {"light": "default", "dark": "slate"}
 # A first visit: compressed bytes, requests, milliseconds without an answer. Pages that may weigh more would be named
@@ -137,19 +137,49 @@ def once(check):
     return remembered
 
 
-def opened(browser, url: str, width=1280, late=False, **options):
-    """A page in a context of its own, and what it complains of while it lives. Its scripts may come late, after its
-    first paint."""
-    context = browser.new_context(viewport={"width": width, "height": 800}, **options)
+def new_window(browser, **options):
+    """A window, with a blank page that keeps it open."""
+    context = browser.new_context(**options)
     context.add_init_script(SHIFTS)
-    page, said = context.new_page(), []
-    origin = re.match(r"\w+://[^/]*", url)[0]
-    context.on("request", lambda one: said.append(one.url) if not one.url.startswith((origin, "blob:", "data:")) else 0)
-    page.on("pageerror", lambda error: said.append(f"error: {error}"))
-    page.on("console", lambda message: said.append(message.text) if message.type in ("error", "warning") else 0)
-    if not late:
-        page.goto(url)
-        return page, said
+    context.new_page()
+    return context
+
+
+window = functools.cache(new_window)  # to open one takes longer than to load most pages in it
+
+
+class Tab:
+    """A page in a process of its own, and what it complains of. Whatever it visits, it visits for the first time:
+    nothing that was fetched or kept before is there. Of a window's tabs only the newest is painted."""
+
+    def __init__(self, window) -> None:
+        self.page, self.said = window.new_page(), []
+        self.devtools = self.page.context.new_cdp_session(self.page)
+        self.devtools.send("Network.enable")
+        self.devtools.send("Network.setCacheDisabled", {"cacheDisabled": True})
+        self.page.on("pageerror", lambda error: self.said.append(f"error: {error}"))
+        self.page.on("console", lambda one: self.said.append(one.text) if one.type in ("error", "warning") else 0)
+        self.page.on("request", lambda one: self.said.append(one.url) if not one.url.startswith(self.near) else 0)
+
+    def visit(self, url: str, late=False, **dress):
+        """The page, loaded from `url`; its scripts may come late, after its first paint."""
+        self.forget(url, **dress)
+        come_late(self.page, url) if late else self.page.goto(url)
+        return self.page
+
+    def forget(self, url: str, width=1280, color_scheme="light", reduced_motion="no-preference") -> None:
+        """Make the page blank, as if nobody had been at `url` before."""
+        origin = re.match(r"\w+://[^/]*", url)[0]
+        self.near = (origin, "blob:", "data:")
+        self.page.goto("about:blank")
+        self.said.clear()
+        self.devtools.send("Storage.clearDataForOrigin", {"origin": origin, "storageTypes": "all"})
+        self.page.set_viewport_size({"width": width, "height": 800})
+        self.page.emulate_media(media="screen", color_scheme=color_scheme, reduced_motion=reduced_motion)
+
+
+def come_late(page, url: str) -> None:
+    """Load a page whose scripts come after its first paint."""
     held = []
     page.route(re.compile(r"\.js$"), lambda route: held.append(route))
     page.goto(url, wait_until="commit")
@@ -159,7 +189,23 @@ def opened(browser, url: str, width=1280, late=False, **options):
         one.continue_()
     page.unroute_all()
     page.wait_for_load_state("networkidle")
-    return page, said
+
+
+@pytest.fixture(scope="session")
+def tab(chromium):
+    """The tab in which all pages are looked at: the process is not the page's own, but has the checker compiled."""
+    return Tab(new_window(chromium, permissions=CLIPBOARD))
+
+
+@pytest.fixture(scope="session")
+def scriptless(chromium):
+    return Tab(new_window(chromium, java_script_enabled=False))
+
+
+def opened(browser, url: str, width=1280, color_scheme="light", reduced_motion="no-preference", **options):
+    """A page in a tab of its own, and what it complains of while it lives."""
+    tab = Tab(window(browser, **options))
+    return tab.visit(url, width=width, color_scheme=color_scheme, reduced_motion=reduced_motion), tab.said
 
 
 def broken_looks(page, width: int) -> list[str]:
@@ -176,23 +222,24 @@ def broken_looks(page, width: int) -> list[str]:
 def first_visit(browser, url: str) -> tuple[int, int, float]:
     """What a first visit costs: compressed bytes, requests, and total blocking time in ms. That is what each task of
     the main thread takes beyond 50 ms, in the thread's own time, so that other work on the machine adds nothing."""
-    context = browser.new_context()
-    page, bodies = context.new_page(), []
-    page.on("response", lambda response: bodies.append(response))
-    browser.start_tracing(page=page, categories=["devtools.timeline", "toplevel"])
-    page.goto(url)
-    page.wait_for_load_state("networkidle")
-    events = json.loads(browser.stop_tracing())["traceEvents"]
-    packed = sum(min(len(one.body()), len(gzip.compress(one.body(), 6))) for one in bodies)
-    context.close()
-    return packed, len(bodies), sum(max(0, task - 50) for task in tasks(events))
+    tab, asked = Tab(window(browser)), []
+    tab.page.on("response", lambda response: asked.append(response.request))
+    tab.forget(url)
+    browser.start_tracing(page=tab.page, categories=["devtools.timeline", "toplevel"])
+    tab.page.goto(url)
+    tab.page.wait_for_load_state("networkidle")
+    blocked = sum(max(0, task - 50) for task in tasks(json.loads(browser.stop_tracing())["traceEvents"], url))
+    packed = sum(one.sizes()["responseBodySize"] for one in asked)
+    tab.page.close()
+    return packed, len(asked), blocked
 
 
-def tasks(events: list[dict]) -> list[float]:
-    """How long each task of the main thread took, in ms of the thread's own time."""
-    main = {(one["pid"], one["tid"]) for one in events if one.get("args", {}).get("name") == "CrRendererMain"}
-    found = [one for one in events if one.get("name", "").endswith("RunTask") and (one["pid"], one["tid"]) in main]
-    assert found
+def tasks(events: list[dict], url: str) -> list[float]:
+    """How long each task of the page's main thread took, in ms of the thread's own time."""
+    commits = [one for one in events if one["name"] == "CommitLoad" and one["args"]["data"]["url"] == url]
+    assert commits, "what the page did was not recorded from its start"
+    main = commits[0]["pid"], commits[0]["tid"]
+    found = [one for one in events if one["name"].endswith("RunTask") and (one["pid"], one["tid"]) == main]
     return [one.get("tdur", 0) / 1000 for one in found]
 
 
@@ -213,11 +260,12 @@ def too_slow_or_heavy(browser, address: str, name: str) -> list[str]:
 
 
 def unreached(page) -> list[str]:
-    """What the Tab key, held down, does not reach, or reaches without showing it."""
-    page.evaluate("document.activeElement?.blur()")
+    """What the Tab key, held down, does not reach, or reaches without showing it. Nothing of that need be painted."""
+    page.evaluate("document.activeElement?.blur(), document.documentElement.style.opacity = 0")
     for _ in range(page.evaluate(FOCUSABLE) + 5):
         page.keyboard.down("Tab")
     page.keyboard.up("Tab")
+    page.evaluate("document.documentElement.style.opacity = 1")
     missed = page.evaluate("[...window.wanted.values()].map(one => `not reached: ${one.outerHTML.slice(0, 120)}`)")
     return missed + [f"focus not visible: {one}" for one in page.evaluate("window.unmarked")]
 
@@ -252,17 +300,12 @@ def test_no_page_is_excepted_from_its_weight():
 @pytest.mark.parametrize("theme", SCHEMES)
 @pytest.mark.parametrize("name", PAGES)
 @once
-def test_a_page_looks_right(chromium, address, book, name, theme):
-    widths = WIDTHS if name in UNLIKE else WIDTHS[:1]
-    page, said = opened(chromium, f"{address}/{name}.html", widths[0], color_scheme=theme)
-    for width in widths:
-        if width != widths[0]:
-            page.set_viewport_size({"width": width, "height": 800})
-            page.reload()
+def test_a_page_looks_right(tab, address, book, name, theme):
+    for width in WIDTHS if name in UNLIKE else WIDTHS[:1]:
+        page = tab.visit(f"{address}/{name}.html", width=width, color_scheme=theme)
         page.wait_for_load_state("networkidle")
         assert page.evaluate("document.body.dataset.mdColorScheme") == SCHEMES[theme]
-        assert (broken_looks(page, width), said) == ([], []), width
-    page.context.close()
+        assert (broken_looks(page, width), tab.said) == ([], []), width
 
 
 class InPieces(SimpleHTTPRequestHandler):
@@ -288,7 +331,7 @@ def moved_in_pieces(browser, book: Path, name: str) -> list[str]:
             page, _ = opened(browser, f"{address}/{name}.html", width)
             page.wait_for_load_state("networkidle")
             moved += page.evaluate("window.shifts")
-            page.context.close()
+            page.close()
     return moved
 
 
@@ -323,11 +366,8 @@ def test_a_first_visit_is_light_and_quick(chromium, address, book, name):
 
 @pytest.mark.parametrize("name", PAGES)
 @once
-def test_nothing_is_lost_without_script(chromium, address, book, name):
-    page, _ = opened(chromium, f"{address}/{name}.html", 720, java_script_enabled=False)
-    hidden = hidden_without_script(page)
-    page.context.close()
-    assert hidden == []
+def test_nothing_is_lost_without_script(scriptless, address, book, name):
+    assert hidden_without_script(scriptless.visit(f"{address}/{name}.html", width=720)) == []
 
 
 COPIED = """async () => {
@@ -363,18 +403,16 @@ def programs(name: str) -> list[str]:
 
 @pytest.mark.parametrize("name", PAGES)
 @once
-def test_copies_are_exact_the_keyboard_reaches_everything_and_print_is_clean(chromium, address, book, name):
+def test_copies_are_exact_the_keyboard_reaches_everything_and_print_is_clean(tab, address, book, name):
     """And scripts that come late move nothing."""
-    may = ["clipboard-read", "clipboard-write"]
-    page, said = opened(chromium, f"{address}/{name}.html", late=True, permissions=may)
+    page = tab.visit(f"{address}/{name}.html", late=True)
     assert page.evaluate("window.shifts") == []
     page.emulate_media(reduced_motion="reduce")
     assert copied(page) == programs(name)
     assert unreached(page) == []
     page.set_viewport_size({"width": 720, "height": 800})
     assert lost_on_paper(page) == []
-    page.context.close()
-    assert said == []
+    assert tab.said == []
 
 
 def test_the_search_keeps_its_room_before_its_form_has_come(chromium, address):
@@ -384,7 +422,7 @@ def test_the_search_keeps_its_room_before_its_form_has_come(chromium, address):
     complete = page.evaluate(height)
     page.evaluate("document.querySelector('.md-search__form').remove()")
     assert page.evaluate(height) == complete > 40
-    page.context.close()
+    page.close()
 
 
 def test_a_permalink_leads_to_its_block(chromium, address):
@@ -394,7 +432,7 @@ def test_a_permalink_leads_to_its_block(chromium, address):
         name = page.url.partition("#")[2]
         assert page.locator(f"[id='{name}']").count() == 1
         assert page.evaluate("document.querySelector(':target').getBoundingClientRect().top") >= 48, "below the header"
-    page.context.close()
+    page.close()
 
 
 def test_pages_can_be_turned(chromium, address):
@@ -405,7 +443,7 @@ def test_pages_can_be_turned(chromium, address):
         page.wait_for_load_state()
         turned.append(re.search(rf"{address}/(.+)\.html", page.url)[1])
         assert page.locator(".md-footer__link--prev").evaluate("one => one.href") == f"{address}/{turned[-2]}.html"
-    page.context.close()
+    page.close()
     assert sorted(turned) == sorted(SOURCES)
 
 
@@ -460,29 +498,25 @@ def test_each_check_finds_what_is_broken(chromium, site: Site):
     (site.folder / "docs" / "assets" / "late.js").write_text("document.querySelector('h1').style.paddingTop = '90px'")
     assert site.build().returncode == 0
     with served(site.folder / "site") as address:
-        page, said = opened(chromium, f"{address}/index.html")
+        tab = Tab(new_window(chromium))
+        page = tab.visit(f"{address}/index.html")
         page.wait_for_timeout(500)
-        found = "\n".join(broken_looks(page, 1280))
+        found, said = "\n".join(broken_looks(page, 1280)), [*tab.said]
         focus = "\n".join(unreached(page))
         printed = "\n".join(lost_on_paper(page))
-        page.context.close()
-        page, _ = opened(chromium, f"{address}/pale.html")
-        (pale,) = broken_looks(page, 1280)
-        page.context.close()
-        page, _ = opened(chromium, f"{address}/index.html", java_script_enabled=False)
+        page.evaluate("localStorage.kept = 1")
+        (pale,) = broken_looks(tab.visit(f"{address}/pale.html"), 1280)
+        assert page.evaluate("localStorage.kept") is None and tab.said == [], "nothing is left of the page before"
+        page = Tab(new_window(chromium, java_script_enabled=False)).visit(f"{address}/index.html")
         hidden = "\n".join(hidden_without_script(page))
-        page.context.close()
         assert light_and_quick(chromium, address, "busy") == ([], False), "to be visited again, when all is quiet"
         (weighs,), _ = light_and_quick(chromium, address, "heavy")
         heavy = too_slow_or_heavy(chromium, address, "heavy")
         busy = too_slow_or_heavy(chromium, address, "busy")
-        page, _ = opened(chromium, f"{address}/late.html", late=True)
-        late = page.evaluate("window.shifts")
-        page.context.close()
+        late = tab.visit(f"{address}/late.html", late=True).evaluate("window.shifts")
         for theme, looks in (("light", []), ("dark", ["color-contrast: 1 times"])):
-            page, _ = opened(chromium, f"{address}/dim.html", color_scheme=theme)
+            page = tab.visit(f"{address}/dim.html", color_scheme=theme)
             assert [found.partition(", ")[0] for found in broken_looks(page, 1280)] == looks
-            page.context.close()
         torn = moved_in_pieces(chromium, site.folder / "site", "torn")
     assert len(torn) == len(WIDTHS) and "layout shift" in torn[0]
     for broken in (
@@ -512,9 +546,9 @@ def test_a_copy_button_that_takes_something_else_is_noticed(chromium, site: Site
     html = site.folder / "site" / "index.html"
     html.write_text(html.read_text().replace("<code>", "<code># stray\n"))
     with served(site.folder / "site") as address:
-        page, _ = opened(chromium, f"{address}/index.html", permissions=["clipboard-read", "clipboard-write"])
+        page, _ = opened(chromium, f"{address}/index.html", permissions=CLIPBOARD)
         assert copied(page) == ["# stray\nprint(1)"]
-        page.context.close()
+        page.close()
 
 
 @pytest.mark.parametrize(("ci", "ends"), [("", "1 skipped"), ("true", "1 error")])

@@ -11,7 +11,7 @@ from collections import Counter
 
 import pytest
 from conftest import BOOK, build
-from test_browser import AXE, AXE_PATH, opened
+from test_browser import AXE, AXE_PATH, CLIPBOARD, opened
 from test_labs import unfold
 
 from inside_torch.labs import backward_replay
@@ -181,7 +181,7 @@ def cut(page) -> list[str]:
 
 @pytest.mark.parametrize("width", [360, 1280])
 def test_a_reader_plays_it(chromium, address, recording, width):
-    allowed = {"permissions": ["clipboard-read", "clipboard-write"], "reduced_motion": "reduce"}
+    allowed = {"permissions": CLIPBOARD, "reduced_motion": "reduce"}
     page, complaints = opened(chromium, f"{address}/backward.html", width, **allowed)
     lab = page.locator("backward-replay")
     lab.get_by_role("button", name="Replay it, node by node").click()
@@ -223,7 +223,7 @@ def test_a_reader_plays_it(chromium, address, recording, width):
     page.wait_for_function("document.querySelector('.it-lab-count').textContent === '2 of 11'")
     lab.get_by_role("button", name="pause").click()
     assert page.evaluate("document.documentElement.scrollWidth") == width
-    page.context.close()
+    page.close()
     assert complaints == []
 
 
@@ -249,5 +249,5 @@ def test_every_step_of_every_run_is_drawn_whole_and_its_program_runs(chromium, a
     page.goto(f"{address}/backward.html?lab=backward-replay&graph=none&step=x&swap=maybe#backward-replay")
     page.wait_for_selector(".it-lab-box svg")
     assert "11 nodes will run" in said(page)
-    page.context.close()
+    page.close()
     assert complaints == []

@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from test_browser import AXE, AXE_PATH, opened
+from test_browser import AXE, AXE_PATH, CLIPBOARD, opened
 from test_labs import unfold
 
 from inside_torch.edition import Edition
@@ -41,15 +41,14 @@ def recorded(book) -> dict:
 @pytest.fixture(params=[1280, 360])
 def lab(request, chromium, address):
     """The page with the lab open, at a desktop's and a phone's width; at the end it has complained of nothing."""
-    allowed = ["clipboard-read", "clipboard-write"]
-    page, said = opened(chromium, f"{address}/dispatcher.html", request.param, permissions=allowed)
+    page, said = opened(chromium, f"{address}/dispatcher.html", request.param, permissions=CLIPBOARD)
     page.locator(f"#{LAB} .it-lab-open button").click()
     page.locator(".it-lab-box").wait_for()
     yield page
     page.add_script_tag(path=AXE_PATH)
     found = [*page.evaluate(AXE), *said]
     wide = page.evaluate("document.documentElement.scrollWidth")
-    page.context.close()
+    page.close()
     assert (found, wide) == ([], request.param)
 
 
@@ -82,7 +81,7 @@ def test_each_walk_is_what_really_ran(chromium, address, recorded):
     page.locator(f"#{LAB} .it-lab-open button").click()
     page.locator(".it-lab-box").wait_for()
     walks, calls = page.evaluate(WALKS), came(recorded)
-    page.context.close()
+    page.close()
     assert len(calls) > PAIRS and len(recorded["ops"]) == 200
     assert {pair.split()[0] for pair in disagreeing(walks, calls)} == ALONE
     for pair, (ran, _, error) in calls.items():
@@ -177,7 +176,7 @@ def test_the_program_prints_what_the_lab_shows(chromium, address, recorded, stat
     page.locator(".it-lab-box").wait_for()
     texts, said = shown(page), told(page)
     lines = output(page.locator(f"#{LAB} .it-lab-foot code").text_content())
-    page.context.close()
+    page.close()
     ran, _, error = came(recorded)[f"{op} {kind}"]
     assert lines[-1].split()[1 : 1 + len(ran.split())] == ran.split()
     entries = [line.split(" | ") for line in lines if " | " in line]
@@ -198,4 +197,4 @@ def test_an_address_that_makes_no_sense_shows_the_first_view(chromium, address, 
     assert told(page).startswith("No operator here is called “no-such”") and "AutogradCPU" in shown(page)
     page.add_script_tag(path=AXE_PATH)
     assert (page.evaluate(AXE), said) == ([], [])
-    page.context.close()
+    page.close()

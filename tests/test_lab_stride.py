@@ -12,7 +12,7 @@ from collections import Counter
 
 import pytest
 import torch
-from test_browser import AXE, AXE_PATH, opened
+from test_browser import AXE, AXE_PATH, CLIPBOARD, opened
 from test_labs import unfold
 
 CASES, SEED = 12_000, 20
@@ -209,7 +209,7 @@ def test_the_arithmetic_is_that_of_torch(chromium, address, cases):
     wanted = [answer(*case) for _, case in cases]
     page, said = at_lab(chromium, address)
     computed = computed_by(page, COMPUTED, [case for _, case in cases])
-    page.context.close()
+    page.close()
     wrong = [(case, mine, its) for (_, case), mine, its in zip(cases, computed, wanted, strict=True) if mine != its]
     assert (wrong[:5], said) == ([], [])
     count, refused = Counter(), Counter()
@@ -225,7 +225,7 @@ def test_a_refused_view_is_explained_by_two_neighbors_that_do_not_merge(chromium
     shapes = [[*case[:-1], re.search(r"\((.*)\)", case[-1])[1]] for case in asked]
     page, _ = at_lab(chromium, address)
     verdicts = computed_by(page, VERDICTS, shapes)
-    page.context.close()
+    page.close()
     assert len(asked) > 100
     for (size, stride, *_), verdict in zip(asked, verdicts):
         spans, left, right, *numbers = map(int, re.findall(r"\d+", verdict.partition("refused: ")[2]))
@@ -246,7 +246,7 @@ def test_wrong_arithmetic_is_found(chromium, address, cases):
     page.wait_for_selector(".it-lab-box")
     few = [case for name, case in cases if name == "slice"]
     assert any(mine != answer(*case) for mine, case in zip(computed_by(page, COMPUTED, few), few))
-    page.context.close()
+    page.close()
 
 
 def test_the_first_view_is_the_figure(chromium, address):
@@ -259,7 +259,7 @@ def test_the_first_view_is_the_figure(chromium, address):
     shown = [[int(row[2]) for row in rows if row[0] == name] for name in ("x", "x.t().reshape(-1)")]
     assert shown == memories and len(rows) == 25
     assert told(page) == "x.t().reshape(-1) is a copy, contiguous. view(-1) works, with strides (1,)."
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -309,7 +309,7 @@ def test_a_reader_plays(chromium, address, width):
     assert page.evaluate("document.documentElement.scrollWidth") == width
     page.add_script_tag(path=AXE_PATH)
     assert page.evaluate(AXE.replace("axe.run(", "axe.run('#stride-lab', ")) == []
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -340,7 +340,7 @@ def test_what_is_dragged_also_goes_by_arrow_keys(chromium, address, width):
     assert element.evaluate(looks) == ["pointer", "solid"] and offset.evaluate(looks) == ["grab", "none"]
     offset.hover()
     assert offset.evaluate(looks) == ["grab", "dotted"]
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -368,7 +368,7 @@ def test_sizes_are_dragged_and_go_by_arrow_keys(chromium, address, width):
     page.keyboard.press("ArrowLeft")
     page.keyboard.press("ArrowRight")
     assert fields(page)[0] == "1, 4", "from no rows there is a way back"
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -394,7 +394,7 @@ def test_it_asks_first(chromium, address, width):
     assert told(page).startswith(f"No: cell {wrong} is read by y[{wrong % 4}, {wrong // 4}]. {right}")
     page.get_by_role("button", name="[1:]", exact=True).click()
     assert told(page).startswith("Which"), "after a change it asks again"
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -434,13 +434,12 @@ def test_the_program_says_what_the_lab_shows(chromium, address):
         granted = re.search(r"view\((.*?)\) works, with strides (.*)\.$", sentence)
         assert granted is None or lines[3] == f".view({granted[1]}): {granted[2]}"
         assert granted or len(lines) == 3 or "RuntimeError view size" in lines[3]
-    page.context.close()
+    page.close()
     assert said == []
 
 
 def test_a_link_opens_the_same_view(chromium, address):
-    allowed = ["clipboard-read", "clipboard-write"]
-    page, _ = at_lab(chromium, address, "x=2,3,4&y=[:, 1:]", permissions=allowed)
+    page, _ = at_lab(chromium, address, "x=2,3,4&y=[:, 1:]", permissions=CLIPBOARD)
     page.get_by_role("button", name=".transpose(0, 1)", exact=True).click()
     page.get_by_label("view to").fill("2, 2, 2, 2")
     page.get_by_role("button", name="copy a link to this view").click()
@@ -452,4 +451,4 @@ def test_a_link_opens_the_same_view(chromium, address):
     page.wait_for_selector(".it-lab-box")
     assert (told(page), fields(page)) == before
     assert page.locator(".it-lab-stage svg").evaluate("one => one.outerHTML") == drawn
-    page.context.close()
+    page.close()

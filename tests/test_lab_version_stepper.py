@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 import torch
 from conftest import ROOT
-from test_browser import AXE, AXE_PATH, opened
+from test_browser import AXE, AXE_PATH, CLIPBOARD, opened
 from test_labs import unfold
 
 from inside_torch.labs import version_programs, version_stepper
@@ -153,7 +153,7 @@ def test_every_combination_pasted_prints_what_the_lab_shows(chromium, address, r
                     assert numbers == step["gradient"] and "Backward runs" in shown, state
                 seen.add(shown.split(":")[0][:22])
     assert {"Backward refuses", "Line 2 itself is refus", "Line 6 itself is refus", "Backward runs, and w.g"} <= seen
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -178,7 +178,7 @@ def test_a_pasted_program_runs_by_itself(chromium, address, tmp_path):
     run = subprocess.run([sys.executable, file], capture_output=True, text=True, check=True)
     assert run.stdout == "v.grad: [0.9, 1.9]\n{'v': 0, 'w': 0, 'y': 0}\n" and run.stderr == ""
     assert "v.grad is wrong: [0.9, 1.9]. By finite differences it is [1, 2]" in told(page)
-    page.context.close()
+    page.close()
 
 
 def test_the_first_view_shows_what_the_figure_shows(chromium, address):
@@ -193,13 +193,12 @@ def test_the_first_view_shows_what_the_figure_shows(chromium, address):
     assert sorted((one.split()[0], one.split()[-2]) for one in lab) == sorted((a, b.split()[0]) for a, b in figure)
     assert len(lab) == 4
     assert not page.locator(f"{NAME} figure").first.is_visible()
-    page.context.close()
+    page.close()
 
 
 @pytest.mark.parametrize(("width", "scheme"), [(360, "light"), (1280, "dark")])
 def test_a_reader_steps_switches_links_and_returns(chromium, address, width, scheme):
-    granted = ["clipboard-read", "clipboard-write"]
-    page, said = visit(chromium, address, width=width, color_scheme=scheme, permissions=granted)
+    page, said = visit(chromium, address, width=width, color_scheme=scheme, permissions=CLIPBOARD)
     lab = page.locator(NAME)
     assert told(page).startswith(
         "MmBackward0 saved h at version 0 and second.weight at version 1. A weight of nn.Linear be"
@@ -243,7 +242,7 @@ def test_a_reader_steps_switches_links_and_returns(chromium, address, width, sch
     assert told(page) == before
     lab.get_by_role("button", name="start again").click()
     assert told(page).startswith("MmBackward0 saved h at version 0")
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -273,7 +272,7 @@ def test_no_text_meets_another_in_any_view(chromium, address):
     page.locator(f"{NAME} .it-lab-stage").evaluate("one => (one.style.width = '200px')")
     found = page.evaluate(OVERLAPS)
     assert any("meets" in one for one in found) and any("is cut" in one for one in found), "there is no room for these"
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -285,5 +284,5 @@ def test_an_address_with_mistakes_opens_the_start(chromium, address):
     page.goto(f"{address}/saved-tensors.html?lab={NAME}&program=view&on=2&at=999")
     page.locator(f"{NAME} .it-lab-said").wait_for()
     assert told(page).startswith("Backward refuses: SinBackward0 (line 5) saved b at version 0")
-    page.context.close()
+    page.close()
     assert said == []

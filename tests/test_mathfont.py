@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import pytest
 from conftest import Site
 
 from inside_torch.render.mathfont import characters
@@ -19,10 +20,15 @@ def patient(route) -> None:
     route.fulfill(response=answer, body=answer.text().replace("font-display: optional", "font-display: block"))
 
 
-def other_fonts(chromium, url: str) -> set[str]:
+@pytest.fixture
+def page(chromium):
+    with chromium.new_page() as page:
+        page.route("**/assets/book.css*", patient)
+        yield page
+
+
+def other_fonts(page, url: str) -> set[str]:
     """The fonts in which a page draws its formulas, without the one that it brings."""
-    page = chromium.new_page()
-    page.route("**/assets/book.css*", patient)
     page.goto(url)
     page.evaluate("document.querySelectorAll('details').forEach(one => one.open = true)")  # what is folded has no font
     page.wait_for_load_state("networkidle")
@@ -32,27 +38,27 @@ def other_fonts(chromium, url: str) -> set[str]:
     devtools.send("CSS.enable")
     nodes = devtools.send("DOM.querySelectorAll", {"nodeId": root, "selector": "math *"})["nodeIds"]
     used = [font for node in nodes for font in devtools.send("CSS.getPlatformFontsForNode", {"nodeId": node})["fonts"]]
-    page.close()
+    devtools.detach()
     assert used
     return {font["familyName"] for font in used if not font["isCustomFont"]}
 
 
-def test_every_formula_of_the_book_stands_in_its_font(chromium, address, book: Path):
+def test_every_formula_of_the_book_stands_in_its_font(page, address, book: Path):
     pages = [path for path in book.rglob("*.html") if characters(path.read_text("utf-8"))]
     assert pages
-    found = {path.name: other_fonts(chromium, f"{address}/{path.relative_to(book)}") for path in pages}
+    found = {path.name: other_fonts(page, f"{address}/{path.relative_to(book)}") for path in pages}
     assert not any(found.values()), found
 
 
-def test_a_font_that_lacks_a_character_is_noticed(chromium, site: Site):
+def test_a_font_that_lacks_a_character_is_noticed(page, site: Site):
     assert site.write(index=FORMULAS).build().returncode == 0
-    page = site.folder / "site" / "index.html"
-    with served(page.parent) as address:
-        assert other_fonts(chromium, f"{address}/index.html") == set()
-        page.write_text(page.read_text().replace("<mi>h</mi>", "<mi>q</mi>", 1))
-        assert other_fonts(chromium, f"{address}/index.html") != set()
-        (page.parent / "assets" / "math.woff2").unlink()
-        assert other_fonts(chromium, f"{address}/index.html") != set()
+    html = site.folder / "site" / "index.html"
+    with served(html.parent) as address:
+        assert other_fonts(page, f"{address}/index.html") == set()
+        html.write_text(html.read_text().replace("<mi>h</mi>", "<mi>q</mi>", 1))
+        assert other_fonts(page, f"{address}/index.html") != set()
+        (html.parent / "assets" / "math.woff2").unlink()
+        assert other_fonts(page, f"{address}/index.html") != set()
 
 
 def test_what_a_formula_shows_are_its_letters_upright_and_in_italics():

@@ -47,7 +47,7 @@ def page(chromium, address):
     page, said = opened(chromium, f"{address}/index.html")
     turn_to_search(page)
     yield page
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -232,7 +232,7 @@ def test_what_was_sought_is_marked_at_once_on_the_page_that_was_found(chromium, 
     page.goto(f"{address}/index.html?h=import+((+^+<b>")
     assert page.locator("article .highlight code").all_inner_texts() == code, "marks change no text"
     assert set(page.locator("article mark").all_text_contents()) == {"import"}
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -260,7 +260,7 @@ def test_the_results_are_accessible(chromium, address, width, theme):
     page.goto(f"{address}/tensor.html?h=view+stride")
     page.add_script_tag(path=AXE_PATH)
     assert page.evaluate(AXE) == []
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -270,12 +270,12 @@ def test_the_box_is_emptied_and_says_when_the_index_is_missing(chromium, address
     page.locator("button[type=reset]").click()
     assert page.locator("[role=status]").inner_text() == "Type to search"
     assert page.locator(".md-search-result__link").count() == 0
-    page.context.close()
+    page.close()
     page, _ = opened(chromium, f"{address}/index.html")
     page.route("**/sections.js", lambda route: route.abort())
     page.locator(".md-search__input").focus()
     page.locator("[role=status]", has_text="could not be loaded").wait_for()
-    page.context.close()
+    page.close()
 
 
 def test_the_unzipped_site_works_in_a_folder_without_network(chromium, book: Path, tmp_path: Path):
@@ -294,7 +294,7 @@ def test_the_unzipped_site_works_in_a_folder_without_network(chromium, book: Pat
     assert page.locator(".it-verdict").first.inner_text()
     shown = page.evaluate("getComputedStyle(document.querySelector('.it-output > pre')).backgroundColor")
     assert shown not in ("rgba(0, 0, 0, 0)", ""), "the style sheets are there"
-    page.context.close()
+    page.close()
     assert said == []
 
 
@@ -324,7 +324,7 @@ def test_a_page_in_a_folder_is_indexed_and_searches(chromium, site: Site):
         page.goto(f"{address}/404.html")
         turn_to_search(page)
         assert searched(page, "bucket") == ["rooms/deep.html#well", "index.html"]
-        page.context.close()
+        page.close()
     assert said == []
 
 

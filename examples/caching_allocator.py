@@ -27,9 +27,10 @@ def end(block):
 class Allocator:
     """Sizes in bytes: `capacity` of the device, `allowed` to the process; from `max_split` on a block is not split."""
 
-    def __init__(self, capacity=None, expandable=False, max_split=None, allowed=None):
-        self.capacity, self.allowed = capacity or INFINITE, allowed or INFINITE
-        self.expandable, self.max_split = expandable, max_split or INFINITE
+    expandable = False  # whether segments are, as in expandable_segments.py
+
+    def __init__(self, capacity=None, max_split=None, allowed=None):
+        self.capacity, self.allowed, self.max_split = capacity or INFINITE, allowed or INFINITE, max_split or INFINITE
         self.segments, self.trace, self.top = [], [], 1 << 36  # in the format of torch.cuda.memory._snapshot()
 
     allocated = property(lambda self: sum(s["allocated_size"] for s in self.segments))
@@ -60,16 +61,12 @@ class Allocator:
 
     # --8<-- [end:malloc]
     def room(self, segment, block):
-        """From the block's address to the next block. The last one of an expandable segment can grow without end."""
-        after = [b["address"] for b in segment["blocks"] if b["address"] > block["address"]]
-        return min(after, default=INFINITE if self.expandable else end(block)) - block["address"]
+        return block["size"]
 
     def take(self, pool, size, cleared=False):
         """A free block of new memory. Where there is too little, what is cached goes back first."""
         total = PAGES[pool["segment_type"]] if size < LARGE else up(size, ROUND_LARGE)
-        new = {"device": 0, **pool, "address": self.top, "total_size": 0, "blocks": []}
-        segment = next((s for s in self.segments if self.expandable and pool.items() <= s.items()), new)
-        at, pages = self.missing(segment, size) if self.expandable else (self.top, [(self.top, total)])
+        segment, at, pages = self.missing(pool, size, total)
         if self.reserved + sum(n for _, n in pages) > self.capacity or self.reserved + total > self.allowed:
             if not cleared:
                 return self.empty_cache() or self.take(pool, size, cleared=True)
@@ -83,16 +80,9 @@ class Allocator:
             self.note("segment_map" if self.expandable else "segment_alloc", segment, address, size)
         return segment, next(b for b in segment["blocks"] if b["address"] == at)
 
-    def missing(self, segment, size):
-        """Where an expandable segment has room for a block, at the lowest address, and the pages it takes there."""
-        blocks, page = segment["blocks"], PAGES[segment["segment_type"]]
-        ends, starts = [segment["address"], *map(end, blocks)], [*(b["address"] for b in blocks), INFINITE]
-        gaps = [gap for gap in zip(ends, starts, strict=True) if gap[0] < gap[1]]
-        for at, _ in gaps:
-            first = next((b["address"] for b in blocks if b["state"] == FREE and end(b) == at), at)
-            last = next((b["address"] for b in blocks if b["state"] == USED and b["address"] >= at), INFINITE)
-            if last - first >= size:
-                return first, [(a, min(up(first + size - a, page), b - a)) for a, b in gaps if at <= a < first + size]
+    def missing(self, pool, size, total):
+        """The segment of a new block, the address of the block, and the memory that it needs: (address, bytes)."""
+        return {"device": 0, **pool, "address": self.top, "total_size": 0, "blocks": []}, self.top, [(self.top, total)]
 
     def free(self, address):
         used = ((s, b) for s in self.segments for b in s["blocks"] if b["state"] == USED)
@@ -109,17 +99,11 @@ class Allocator:
                 blocks[i - 1]["size"] += blocks.pop(i)["size"]
 
     def empty_cache(self):
-        """Gives back each segment that has no block in use; of an expandable one, each page that is wholly free."""
+        """Gives back each segment that has no block in use."""
         for segment in self.segments:
-            base, whole = segment["address"], segment["total_size"]
-            page = PAGES[segment["segment_type"]] if self.expandable else whole
-            for block in [b for b in segment["blocks"] if b["state"] == FREE]:
-                first, last = base + up(block["address"] - base, page), base + (end(block) - base) // page * page
-                if first < last:
-                    at = segment["blocks"].index(block)
-                    rest = dict(block, size=first - block["address"]), dict(block, address=last, size=end(block) - last)
-                    segment["blocks"][at : at + 1] = [b for b in rest if b["size"]]
-                    self.note("segment_unmap" if self.expandable else "segment_free", segment, first, last - first)
+            if [block["state"] for block in segment["blocks"]] == [FREE]:
+                block = segment["blocks"].pop()
+                self.note("segment_free", segment, block["address"], block["size"])
         self.segments = [s for s in self.segments if s["blocks"]]
 
     def note(self, action, segment, address, size):
@@ -132,6 +116,5 @@ class Allocator:
 if __name__ == "__main__":
     model = Allocator()
     first, _, _ = (model.malloc(9 * MB) for _ in range(3))
-    model.free(first)
-    assert model.malloc(8 * MB) == first and model.allocated == 27 * MB  # the block of 9 MiB serves it, whole
+    assert (model.free(first), model.malloc(8 * MB), model.allocated) == (None, first, 27 * MB)  # 8 take the 9, whole
     print(*(entry["action"] for entry in model.trace))

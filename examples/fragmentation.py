@@ -4,6 +4,7 @@ import random
 import re
 
 from caching_allocator import MB, Allocator, OutOfMemory
+from expandable_segments import Expandable
 
 
 # --8<-- [start:toy]
@@ -44,11 +45,11 @@ class Toy(list):
     # --8<-- [end:toy]
 
 
-class Model(Allocator):
-    """The model of the caching allocator, in MiB and with names instead of addresses."""
+class Named:
+    """Makes of a model of the caching allocator one that counts in MiB, with names instead of addresses."""
 
-    def __init__(self, capacity, expandable):
-        super().__init__(capacity * MB, expandable)
+    def __init__(self, capacity):
+        super().__init__(capacity * MB)
         self.at = {}
 
     def malloc(self, name, size):
@@ -56,6 +57,14 @@ class Model(Allocator):
 
     def free(self, name):
         super().free(self.at.pop(name))
+
+
+class Model(Named, Allocator):
+    pass
+
+
+class InPages(Named, Expandable):
+    pass
 
 
 # --8<-- [start:compare]
@@ -89,11 +98,11 @@ def random_calls(seed):
 if __name__ == "__main__":
     requests, in_toy, in_segments, in_pages, gains = [], [], [], [], []
     for seed in range(100):
-        calls, toy, model = list(random_calls(seed)), Toy(400), Model(400, expandable=False)
+        calls, toy, model = list(random_calls(seed)), Toy(400), Model(400)
         requests += set(calls)
         in_toy += refused(toy, calls)
         in_segments += (segments := refused(model, calls))
-        in_pages += (pages := refused(Model(400, expandable=True), calls))
+        in_pages += (pages := refused(InPages(400), calls))
         gains.append(len(segments) - len(pages))
         assert in_toy == in_segments
         assert toy.reserved() * MB == model.reserved

@@ -11,6 +11,7 @@ os.environ["KINETO_LOG_LEVEL"] = "99"  # else each profile writes a line to stde
 
 import torch
 from caching_allocator import MB, USED, Allocator, OutOfMemory
+from expandable_segments import Expandable
 from recordings.against import compare, replay
 from torch import nn
 from torch.cuda._memory_viz import _profile_to_snapshot  # private
@@ -89,7 +90,7 @@ if __name__ == "__main__":
         raise AssertionError("a segment for each tensor is more than there is")
     assert model.reserved - model.allocated > 28 * MB, "more lies in fragments than was asked for"
     print("The same with expandable segments:")
-    grow(model := Allocator(100 * MB, expandable=True))
+    grow(model := Expandable(100 * MB))
     draw(model.segments)
 
     print("The allocations in two steps of the ten lines:")

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import importlib
 import random
 from itertools import pairwise
 
 import pytest
+from conftest import ROOT
 from test_figures import rows_of
 
 from examples.caching_allocator import FREE, MB, PAGES, USED, Allocator, OutOfMemory
@@ -67,9 +69,12 @@ def test_blocks_that_cannot_be_are_refused():
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_in_the_model_blocks_tile_segments_and_everything_goes_back(seed: int):
+def test_in_the_model_blocks_tile_segments_and_everything_goes_back(seed: int, monkeypatch: pytest.MonkeyPatch):
     draw = random.Random(seed)
-    model = Allocator(200 * MB, expandable=seed % 2 == 1, max_split=30 * MB if seed % 3 == 0 else None)
+    monkeypatch.syspath_prepend(ROOT / "examples")
+    expandable = importlib.import_module("expandable_segments")
+    kind = expandable.Expandable if seed % 2 else expandable.Allocator
+    model = kind(200 * MB, max_split=30 * MB if seed % 3 == 0 else None)
     live = []
     for _ in range(300):
         if live and draw.random() < 0.5:

@@ -68,7 +68,9 @@ WRONG = {"best_fit": first_fit, "room": lambda model, segment, block: block["siz
 
 @pytest.mark.parametrize("rule", WRONG)
 def test_a_model_without_one_of_its_rules_is_noticed(program, rule: str, monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(program.Allocator, rule, WRONG[rule])
+    for kind in (program.Allocator, program.Expandable):
+        if rule in vars(kind):
+            monkeypatch.setattr(kind, rule, WRONG[rule])
     answers = [program.compare(run) for _, run in runs()]
     assert any(same < all_ for same, all_ in answers)
 

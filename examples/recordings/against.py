@@ -1,6 +1,7 @@
 """What was recorded on a GPU, played through the model of the caching allocator."""
 
 from caching_allocator import Allocator, OutOfMemory
+from expandable_segments import Expandable
 
 
 def replay(model, trace):
@@ -33,10 +34,8 @@ def reserved(trace):
 def compare(recorded):
     """Plays a trace that began with an empty cache. Returns how many requests got the address that they had on the
     device, or ran out of memory where they did, until one did not, and how many requests there were."""
-    model, trace = (
-        Allocator(expandable=recorded["expandable"], allowed=recorded["allowed"]),
-        recorded["device_traces"][0],
-    )
+    model = (Expandable if recorded["expandable"] else Allocator)(allowed=recorded["allowed"])
+    trace = recorded["device_traces"][0]
     played = zip(trace, reserved(trace), replay(model, trace), strict=True)
     requests = ((entry, held, found) for entry, held, found in played if entry["action"] in ("alloc", "oom"))
     answers = [(found, model.reserved) == (entry.get("addr"), held) for entry, held, found in requests]

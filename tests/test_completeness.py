@@ -12,7 +12,7 @@ from conftest import BOOK
 
 import inside_torch.figures
 
-CHAPTER = BOOK.page("tensor.md").text + BOOK.page("tensor-types.md").text
+CHAPTER = BOOK.page("tensor.md").text + BOOK.page("views.md").text + BOOK.page("tensor-types.md").text
 
 OMITTED = {
     # layouts

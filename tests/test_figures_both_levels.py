@@ -70,6 +70,17 @@ def test_the_operators_of_a_node_are_those_that_it_calls_alone():
     assert drawn.split() == operators.seen
 
 
+def test_without_backward_the_rows_of_forward_stay_and_nothing_runs_backward():
+    f, heads = line(), ("Python", "autograd", "kernels")
+    both, above = (rows_of(both_levels(f, *inputs(), title="t", backward=one)) for one in (True, False))
+    assert above == [row for row in both if row[0] == "forward"] and len(above) < len(both)
+    ran, wide = [], torch.ones(3, requires_grad=True)
+    wide.register_hook(lambda grad: ran.append(grad))
+    svg = both_levels(torch.sum, wide, title="t", heads=heads, backward=False)
+    assert not ran and wide.grad is None
+    assert all(f"{head}: " in svg for head in heads) and "backward pass" not in svg and "function level" not in svg
+
+
 @pytest.mark.parametrize(
     ("f", "inputs", "error", "part"),
     [

@@ -116,12 +116,12 @@ def _between(levels: list, ways: list, wide: bool) -> list:
     return shapes
 
 
-def both_levels(f, *inputs: torch.Tensor, title: str) -> str:
+def both_levels(f, *inputs: torch.Tensor, title: str, heads: tuple = HEADS, backward=True) -> str:
     """`f(*inputs)` and the backward of its result as rows of three columns: the function that Python calls, the nodes
     that the call makes or runs, the operators that get below autograd. In the rows of backward, one for each node in
     the order of the run, the operators are those that the node calls. Gradients are left where `backward()` leaves
-    them. Raises TypeError for inputs that are no tensors, ValueError for a result that is not one number with a node,
-    and for words that do not fit."""
+    them. With `backward=False` it does not run, and has no rows. Raises TypeError for inputs that are no tensors,
+    ValueError for a result that is not one number with a node, and for words that do not fit."""
     for one in inputs:
         checked(one, torch.Tensor, "each of the inputs")
     with Calls(calls := []):
@@ -129,15 +129,16 @@ def both_levels(f, *inputs: torch.Tensor, title: str) -> str:
     if not (calls and isinstance(y, torch.Tensor) and y.numel() == 1 and y.grad_fn):
         raise ValueError("f must return one number that has a node")
     forward = [(name, [short_name(node) for node in nodes], _names(operators)) for name, nodes, operators in calls]
-    back = _backward(y)
+    back = _backward(y) if backward else []
     made, ran = (sum(len(row[i]) for row in rows) for i, rows in ((1, forward), (2, forward + back)))
-    counts = [f"{len(forward) + 1} calls", f"makes {made} nodes, runs {len(back) - 1}", f"{ran} operators"]
+    nodes = f"makes {made} nodes" + (f", runs {len(back) - 1}" if back else "")
+    counts = [f"{len(forward) + len(back[:1])} calls", nodes, f"{ran} operators"]
     rows = [["forward", name, " ".join(nodes), " ".join(operators)] for name, nodes, operators in forward]
     rows += [["backward", name, " ".join(nodes), " ".join(operators)] for name, nodes, operators in back]
-    desc = " ".join(f"{head}: {count}." for head, count in zip(HEADS, counts))
-    desc += " A row for each call of forward, then one for each node of backward, with what it calls: "
+    desc = " ".join(f"{head}: {count}." for head, count in zip(heads, counts)) + " A row for each call of forward"
+    desc += ", then one for each node of backward, with what it calls: " if back else ": "
     desc += "; ".join(" - ".join(filter(None, row[1:])) for row in rows) + "."
-    return laid_out(title, desc, ["pass", *HEADS], rows, _draw, forward, back, counts)
+    return laid_out(title, desc, ["pass", *heads], rows, _draw, forward, back, heads, counts)
 
 
 def _backward(y: torch.Tensor) -> list:
@@ -160,24 +161,27 @@ def _names(operators: list) -> list:
     return [operator.overloadpacket.__name__ for operator in operators]
 
 
-def _draw(forward: list, back: list, counts: list, wide: bool) -> list:
+def _draw(forward: list, back: list, heads: tuple, counts: list, wide: bool) -> list:
     """A row of boxes for each call of forward; one box for backward, a row for each node."""
     if not wide:
-        return _narrow(forward, back, counts)
+        return _narrow(forward, back, heads, counts)
     rows = [[Box([name]), *_boxes(nodes, operators)] for name, nodes, operators in forward]
     rows += [[None, *_boxes(nodes, operators)] for _, nodes, operators in back if nodes or operators]
     gaps = [30 if i == len(forward) else 8 for i in range(1, len(rows) + 1)]
     shapes, places = grid(rows, MARGIN, MARGIN + 62, 26, gaps, 16, ROOM)
-    later = [place for (i, _), place in places.items() if i >= len(forward)]
-    first = places[0, 0]._replace(y=later[0].y, height=later[-1].low - later[0].y)
-    shapes += Box([back[0][0]]).drawn(first)
+    tops, first = [places[0, 0].y], None
+    if back:
+        later = [place for (i, _), place in places.items() if i >= len(forward)]
+        first = places[0, 0]._replace(y=later[0].y, height=later[-1].low - later[0].y)
+        shapes += Box([back[0][0]]).drawn(first)
+        tops.append(first.y)
     for i in range(len(rows)):
         row = [places[i, j] for j in range(3) if (i, j) in places]
         shapes.append(group("it-1", *across(row)) if i < len(forward) else group("it-2", *across([first, *row])))
     columns = {j: place.middle for (_, j), place in places.items()}
-    for x, head, count in zip((columns[j] for j in range(3)), HEADS, counts):
+    for x, head, count in zip((columns[j] for j in range(3)), heads, counts):
         shapes += [text(x, MARGIN + 13, head, "it-name", "middle"), text(x, MARGIN + 30, count, "it-note", "middle")]
-    for i, y in enumerate((places[0, 0].y, first.y), 1):
+    for i, y in enumerate(tops, 1):
         shapes.append(group(f"it-{i}", text(MARGIN, y - 7, PASSES[i - 1], "it-step")))
     return shapes
 
@@ -193,12 +197,14 @@ def _listed(operators: list) -> list:
     return wrap(", ".join(operators), 38, break_long_words=False)
 
 
-def _narrow(forward: list, back: list, counts: list) -> list:
+def _narrow(forward: list, back: list, heads: tuple, counts: list) -> list:
     """The same for a phone: a box for each call, and in that of backward one for each node."""
-    shapes = [text(MARGIN, MARGIN + 13 + 18 * i, f"{HEADS[i]}: {counts[i]}", "it-value") for i in range(3)]
+    shapes = [text(MARGIN, MARGIN + 13 + 18 * i, f"{heads[i]}: {counts[i]}", "it-value") for i in range(3)]
     rows = [(name, [f"node {node}" for node in nodes], _listed(operators)) for name, nodes, operators in forward + back]
     calls = [[Box([name, *nodes, *said], bold=name, anchor="start")] for name, nodes, said in rows[: len(forward)]]
     drawn, places = column(calls, top := MARGIN + 86, gap=8)
+    if not back:
+        return [*shapes, text(MARGIN, top - 7, PASSES[0], "it-note"), *drawn]
     y = places[len(calls) - 1, 0].low + 30
     inner = [[Box([*nodes, *said], anchor="start")] for _, nodes, said in rows[len(forward) :] if nodes or said]
     within, inside = grid(inner, MARGIN + 6, y + 24, gap=6, room=NARROW - 12)

@@ -18,7 +18,7 @@ from inside_torch.tools.browser import served
 QUESTIONS = {
     "Adam bias correction": "update-rules.html#adagrad-rmsprop-adam-a-learning-rate-for-each-number",
     "custom op in C++": "custom-operators.html#a-custom-operator-in-c",
-    "expand versus repeat": "tensor.html#stride-0-many-indices-one-element",
+    "expand versus repeat": "tensor.html#stride-0-many-indices-one-cell",
     "why is my memory not freed": "saved-tensors.html#memory-that-is-not-freed",
     "why does view fail after transpose": "views.html#what-view-needs-and-what-it-does-not",
     "what does zero_grad(set_to_none) do": "optimizer.html",

@@ -94,10 +94,10 @@ def _placed(frame: Frame, left: float, top: float) -> tuple:
     """The shapes of a frame and of all that follow it, the place of its first box, and where the next one begins."""
     calls, look = (WAITS, "it-pill it-dashed") if frame.calls == WAITS else (f"graph: {frame.calls}", "it-pill")
     boxes = [[Box([frame.name, calls], look, frame.name)]]
-    boxes += [[Box([f"Python: {frame.python}"], "it-element", tone="it-1")]] if frame.following else []
+    boxes += [[Box([f"Python: {frame.python}"], "it-pill", tone="it-3")]] if frame.following else []
     shapes, at = grid(boxes, left, top)
     first, last = at[0, 0], at[len(boxes) - 1, 0]
-    shapes += [group("it-1", *arrow_down(first.middle, first.low + 1, last.y))] if frame.following else []
+    shapes += [group("it-3", *arrow_down(first.middle, first.low + 1, last.y))] if frame.following else []
     below = last.low + 16
     for one in frame.following:
         inner, place, below = _placed(one, left + STEP, below)

@@ -5,7 +5,6 @@ from itertools import product
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-# --8<-- [start:toy]
 NAMES = """
     CPU CUDA Meta Dense Sparse BackendSelect Python Conjugate
     ADInplaceOrView Autograd AutocastCPU PythonTLSSnapshot
@@ -35,9 +34,6 @@ def taken(tensors, include, exclude):
     if name not in PER_BACKEND:
         return name
     return PER_BACKEND[name] + NAMES[(keys & BACKENDS).bit_length() - 1]
-
-
-# --8<-- [end:toy]
 
 
 def taken_by_torch(tensors):

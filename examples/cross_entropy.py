@@ -9,7 +9,6 @@ def log_softmax(scores):
     return shifted - shifted.exp().sum(dim=1, keepdim=True).log()
 
 
-# --8<-- [start:function]
 class CrossEntropy(torch.autograd.Function):
     @staticmethod
     def forward(ctx, scores, labels, smoothing):
@@ -27,7 +26,6 @@ class CrossEntropy(torch.autograd.Function):
         return grad * (believed.exp() - true) / rows, None, None
 
 
-# --8<-- [end:function]
 # --8<-- [start:differences]
 def differences(f, x, step=1e-6):
     found = torch.zeros_like(x)

@@ -83,7 +83,7 @@ def test_groups_are_what_view_joins():
     svg = view_groups(y, name="y", title="t")
     assert [row[3:] for row in rows_of(svg)] == [[False, "12 ≠ 2 · 4"], [True, "4 = 4 · 1"], ["", ""]]
     assert {"2 elements, step 12", "8 elements, step 1"} <= set(texts(svg))
-    assert texts(svg).count("start") == 2 * 1 and "above a cell: its position" not in texts(svg)
+    assert texts(svg).count("next") == 2 * 1 and "above a cell: its position" not in texts(svg)
     assert {"filled: a walk of 8 elements", "one more step leads to 12"} <= set(texts(svg))
     assert "arrow: where the next walk starts" in texts(svg)
     assert filled(svg) == {str(index) for index in range(4, 12)}
@@ -99,9 +99,9 @@ def test_what_one_stride_can_walk_is_filled_whole():
 
 def test_starts_side_by_side_are_arrows_and_an_index_stands_where_the_value_is_another():
     svg = view_groups(torch.arange(1, 13).reshape(3, 4).t(), name="y", title="t")
-    assert "start" not in texts(svg) and svg.count('class="it-head"') == 2 * 3
+    assert texts(svg).count("next") == 2 * 1 and svg.count('class="it-head"') == 2 * 3
     assert {"above a cell: its position", "filled: a walk of 3 elements", "0"} <= set(texts(svg))
-    assert {"one more step leads to 12", "arrow: where the next walks start"} <= set(texts(svg))
+    assert {"one more step leads to 12", "arrows: where the other walks start"} <= set(texts(svg))
     assert filled(svg) == {"1", "5", "9"}
 
 

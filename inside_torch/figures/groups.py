@@ -79,27 +79,27 @@ def _groups(reading: Reading, pairs: list, values: list, side, room) -> list:
 
 def _walked(reading: Reading, walk: int, values: list, side, room, y) -> list:
     """The storage in as many rows as it needs. Where there are several walks through the last group, each `walk`
-    elements long, the first one is filled and the others have an arrow where they start; else what the tensor reads is
-    filled. A cell has its index above it, unless every value is its own index."""
+    elements long, the first one is filled and the others have an arrow where they start, with a word at the next one;
+    else what the tensor reads is filled. A cell has its index above it, unless every value is its own index."""
     per, (first, *starts) = room // side, reading.indices[::walk]
     seen = reading.indices[:walk] if starts else reading.indices
     indexed = values != [str(index) for index in range(len(values))]
     notes = ["above a cell: its position"] * indexed
     if starts:
         notes += [f"filled: a walk of {walk} elements", f"one more step leads to {first + walk * reading.stride[-1]}"]
-        notes += [f"arrow: where the next walk{'s' * (len(starts) > 1)} start{'s' * (len(starts) == 1)}"]
+        notes += ["arrow: where the next walk starts" if len(starts) == 1 else "arrows: where the other walks start"]
     else:
         notes += [f"filled: what {reading.label} reads"]
     shapes = [text(MARGIN, y + LINE * i, note, "it-note") for i, note in enumerate(notes)]
     y += LINE * (len(notes) - 1) + (26 if indexed else 10)
-    word = "start" if all(abs(b - a) * side > code_width("start", TEXT) for a, b in pairwise(starts)) else ""
-    half = code_width(word, TEXT) / 2
+    half = code_width("next", TEXT) / 2
     for index, value in enumerate(values):
         x, top = MARGIN + index % per * side, y + index // per * ROW
         middle, low = x + side / 2, top + CELL
         filled = [1] * (index in seen)
         shapes += cell(x, top, side, value, tones=filled, index=index if indexed else "")
         if index in starts:
-            said = [text(max(middle, MARGIN + half), low + 27, word, "it-step", "middle")] if word else []
+            word = text(max(middle, MARGIN + half), low + 27, "next", "it-step", "middle")
+            said = [word] if index == starts[0] else []
             shapes.append(group("it-2", *arrow(middle, low + 1, "up", "M", middle, low + 14), *said))
     return shapes

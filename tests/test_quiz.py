@@ -141,6 +141,8 @@ def test_the_book_gives_no_answer_away(book: Path):
             assert values == sorted(values), "the order is that of the digests"
             places[kinds.index(["it-right"])] += 1
             assert not quiz.select("[checked], [autofocus], [selected]")
+            shown = [line for option in quiz.select(".it-options samp") for line in option.get_text().splitlines()]
+            assert shown == [line.rstrip() for line in shown], "only a program would end a line with a space"
     assert len(places) >= 3 and max(places.values()) <= places.total() / 2
 
 

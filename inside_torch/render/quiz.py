@@ -13,16 +13,21 @@ def prose(text: str) -> str:
     return re.sub(r"`([^`]+)`", r"<code>\1</code>", html.escape(text, quote=False))
 
 
+def bare(answer: str) -> str:
+    """An answer without spaces at the ends of its lines: only what a program printed has them, and that is right."""
+    return "\n".join(map(str.rstrip, answer.strip("\n").splitlines()))
+
+
 def value_of(quiz: Quiz, answer: str) -> str:
     """The value under which the browser keeps an answer: it goes by the text."""
-    return digest(quiz.question, answer.strip("\n"))[:12]
+    return digest(quiz.question, bare(answer))[:12]
 
 
 def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> str:
     """A quiz around its highlighted program, its answers in the order of their digests, which tells nothing."""
     name = name_of(quiz)
     answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
-    answers.append((output.strip("\n"), "<strong>Right.</strong> The program prints this.", "right"))
+    answers.append((bare(output), "<strong>Right.</strong> The program prints this.", "right"))
     answers = sorted((value_of(quiz, answer[0]), *answer) for answer in answers)
     options = "".join(
         f'<li><label><input type="radio" name="{name}" value="{value}" autocomplete="off">'

@@ -85,9 +85,20 @@ def test_groups_are_what_view_joins():
     assert {"2 elements, step 12", "8 elements, step 1"} <= set(texts(svg))
     assert texts(svg).count("next") == 2 * 1 and "above a cell: its position" not in texts(svg)
     assert {"filled: a walk of 8 elements", "one more step leads to 12"} <= set(texts(svg))
-    assert "arrow: where the next walk starts" in texts(svg)
+    assert "arrow: where the next walk starts" in texts(svg) and svg.count('class="it-head"') == 2 * 1
     assert filled(svg) == {str(index) for index in range(4, 12)}
     assert y.view(2, 8).stride() == (12, 1)
+
+
+def test_next_stands_under_the_walk_that_comes_next_and_not_where_one_more_step_leads():
+    out = torch.arange(12).reshape(2, 3, 2)
+    svg = view_groups(out.transpose(0, 1), name="y", title="t")
+    assert "one more step leads to 2" in texts(svg) and svg.count('class="it-head"') == 2 * 5
+    middles = {
+        said: re.findall(rf'<text class="{name}" x="([\d.]+)"[^>]*>{said}<', svg)
+        for name, said in (("it-value", "6"), ("it-step", "next"))
+    }
+    assert len(middles["next"]) == 2 and middles["6"] == middles["next"]
 
 
 def test_what_one_stride_can_walk_is_filled_whole():

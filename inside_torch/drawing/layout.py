@@ -1,7 +1,7 @@
 """Layout: how wide text is, and where things stand so that no two of them meet."""
 
 from collections import defaultdict
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from itertools import pairwise
 from math import ceil, inf
 from statistics import fmean
@@ -23,6 +23,12 @@ def code_width(string: str, size=12) -> int:
 def widest(strings: Iterable, size=READ) -> int:
     """Width of the longest of monospaced texts."""
     return max((code_width(string, size) for string in strings), default=0)
+
+
+def scale(ends: tuple, at_first: float, at_second: float) -> Callable[[float], float]:
+    """The linear map that takes the two ends to two places in the figure."""
+    slope = (at_second - at_first) / (ends[1] - ends[0])
+    return lambda value: at_first + (value - ends[0]) * slope
 
 
 def spread(wanted: list, widths: list, gap) -> list:

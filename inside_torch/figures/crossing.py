@@ -4,7 +4,7 @@ from collections.abc import Callable
 from itertools import combinations
 
 from inside_torch.drawing.checks import checked_dict, checked_label
-from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width, scale
 from inside_torch.drawing.svg import circle, group, path, text
 
 from .boxes import laid_out
@@ -39,8 +39,7 @@ def crossing_lines(lines: dict[str, Callable], measured: list, *, x: tuple, y: t
     def draw(wide: bool) -> tuple:
         width, left, top = (ROOM if wide else NARROW) - LEFT - RIGHT, MARGIN + LEFT, MARGIN + 28
         low = top + HIGH
-        to_x = lambda at: left + width * (at - x[0]) / (x[1] - x[0])  # noqa: E731
-        to_y = lambda value: low - HIGH * (value - y[0]) / (y[1] - y[0])  # noqa: E731
+        to_x, to_y = scale(x, left, left + width), scale(y, low, top)
         shapes = [path("M", left, top, "V", low, "H", left + width, kind="it-edge")]
         shapes.append(text(MARGIN, top - 14, upward, "it-name"))
         for part in range(PARTS + 1):

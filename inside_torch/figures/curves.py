@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import torch
 
 from inside_torch.drawing.checks import checked_dict
-from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width
+from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width, scale
 from inside_torch.drawing.svg import circle, figure, group, number, path, rect, text, through
 
 SIDE, BESIDE = 300, 34  # the widest surface, and the room between two
@@ -53,7 +53,7 @@ def loss_paths(
         for i, (label, steps) in enumerate(paths.items()):
             left, high = MARGIN + 24 + i % columns * (side + BESIDE), MARGIN + 36 + i // columns * (height + 84)
             low = high + height
-            across, up = _scale(window[0], left, left + side), _scale(window[1], low, high)
+            across, up = scale(window[0], left, left + side), scale(window[1], low, high)
             around = [_thinned([(left + column * side, low - row * height) for row, column in line]) for line in lines]
             dots = [(across(a), up(b)) for a, b in steps]
             last = next(row[-1] for row in reversed(rows) if row[0] == label)
@@ -111,7 +111,7 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
         for i, (name, curves) in enumerate(plots.items()):
             ends = low, high = min(0.0, *map(min, curves.values())), max(0.0, *map(max, curves.values()))
             x = left + (i % columns) * (wide + 56)
-            up, across = _scale(ends, y + HIGH - 4, y + 4), _scale((0, steps), x, x + wide)
+            up, across = scale(ends, y + HIGH - 4, y + 4), scale((0, steps), x, x + wide)
             shapes += [
                 path("M", x, y, "V", y + HIGH, kind="it-edge"),
                 path("M", x, up(0), "H", x + wide, kind="it-edge"),
@@ -147,12 +147,6 @@ def _pair(point: list) -> str:
 def _short(value: float) -> str:
     """A number with three significant digits."""
     return f"{value:.3g}" if abs(value) >= 1e-12 else "0"
-
-
-def _scale(ends: tuple, at_first: float, at_second: float) -> Callable[[float], float]:
-    """The linear map that takes the two ends to two places in the figure."""
-    slope = (at_second - at_first) / (ends[1] - ends[0])
-    return lambda value: at_first + (value - ends[0]) * slope
 
 
 def _numbers(label: str, values) -> list:

@@ -119,8 +119,9 @@ def cite(page: Page, imprint: Imprint) -> str:
 
 def about_html(page: Page, page_html: str, imprint: Imprint) -> str:
     """The line under a page's title, with its other forms; it opens to what else there is to know of the page."""
-    takes = minutes(page_html)
-    said = [f"{takes} minute{'s' if takes > 1 else ''}", f"torch {imprint.edition.release}", *take_along(page, imprint)]
+    takes, asked = minutes(page_html), sum(fence.info == "quiz" for fence in page.fences)
+    time = f"{takes} minute{'s' * (takes > 1)}" + f" and {asked} quiz{'zes' * (asked > 1)}" * bool(asked)
+    said = [time, f"torch {imprint.edition.release}", *take_along(page, imprint)]
     rows = (make(page, imprint) for make in (do_anywhere, changed, mend, cite))
     return (
         f'<div class="it-about" data-search-exclude><p>{" · ".join(said)}</p><details><summary>cite, change</summary>'

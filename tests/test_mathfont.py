@@ -63,4 +63,5 @@ def test_a_font_that_lacks_a_character_is_noticed(page, site: Site):
 
 def test_what_a_formula_shows_are_its_letters_upright_and_in_italics():
     assert characters("<math><mi>h</mi><mo>&#x0003D;</mo></math> and <math>") == {"h", "\N{PLANCK CONSTANT}", "="}
+    assert characters("<math><msqrt><mn>2</mn></msqrt></math>") == {"2", "\N{SQUARE ROOT}"}
     assert characters("no formula: h") == set()

@@ -13,6 +13,7 @@ from inside_torch.run.cache import Cache
 
 FORMULA = re.compile(r"<math.*?</math>", re.S)
 NOT_SHOWN = re.compile(r"<annotation.*?</annotation>|<[^>]*>", re.S)
+ROOT = re.compile(r"<(?:msqrt|mroot)\b")  # its sign is drawn, but written nowhere
 # Mathematical italics: what a browser draws for a letter that is alone in its <mi>. Planck's constant is their h.
 SLANTED = "\u210e", *map(chr, range(0x1D434, 0x1D468)), *map(chr, range(0x1D6E2, 0x1D71C))
 ITALICS = {chr(int(found[1], 16)): one for one in SLANTED if (found := decomposition(one).split())}
@@ -22,6 +23,7 @@ NAMES = [0, 1, 2, 3, 4, 5, 6, 13, 14]  # who made the font, its names, and its l
 def characters(page: str) -> set[str]:
     """What a page's formulas show, upright and in italics."""
     shown = {one for formula in FORMULA.findall(page) for one in html.unescape(NOT_SHOWN.sub("", formula))}
+    shown |= {"\N{SQUARE ROOT}" for formula in FORMULA.findall(page) if ROOT.search(formula)}
     return shown | {ITALICS[one] for one in shown & ITALICS.keys()}
 
 

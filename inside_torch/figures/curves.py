@@ -145,7 +145,9 @@ def _pair(point: list) -> str:
 
 
 def _short(value: float) -> str:
-    """A number with three significant digits."""
+    """A number with three significant digits, and whole where it has more before the point."""
+    if 1000 <= abs(value) < 1e6:
+        return f"{value:.0f}"
     return f"{value:.3g}" if abs(value) >= 1e-12 else "0"
 
 

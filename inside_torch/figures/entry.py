@@ -19,7 +19,8 @@ NATIVE = PACKAGED / "ATen" / "native"
 FILES = {"AutogradCPU": r"VariableType_\d+\.cpp", "CPU": r"RegisterCPU_\d+\.cpp"}
 GAP = 34  # between rows
 LANE = 18  # beside a column: room for an arrow
-AGAIN, LEGEND, RUN = "calls again", "dashed border: written by torchgen", "solid arrow: a call at run time"
+AGAIN, CALLS = "2 calls again", "3"  # the call that arrives is step 1
+LEGEND = "dashed border: written by torchgen", "dotted arrow: before any call", "solid arrow: a call at run time"
 
 
 def yaml_path(name: str, *, title: str) -> str:
@@ -46,7 +47,7 @@ def yaml_path(name: str, *, title: str) -> str:
     gradient = [
         ("derivatives.yaml", [f"{name}:", ", ".join(given)], "it-pill"),
         (files["AutogradCPU"], [f"VariableType::{name.replace('.', '_')}"], "it-pill it-dashed"),
-        ("AutogradCPU", ["slot of the table"], "it-tab"),
+        ("AutogradCPU", ["slot of the table:", "1 the call arrives"], "it-tab"),
     ]
     native = [
         ("native_functions.yaml", said, "it-pill"),
@@ -117,20 +118,20 @@ def _draw(gradient: list, native: list, written: tuple, wide: bool) -> list:
         lane = (autograd.right + kernel.x) / 2
         calls = across([kernel, hand])
         calls += arrow(slot.x, slot.level, "right", "M", autograd.right + 1, autograd.level, "H", lane, "V", slot.level)
-        notes = [text((kernel.right + hand.x) / 2, kernel.level - 8, "calls", "it-note", "middle")]
+        notes = [text((kernel.right + hand.x) / 2, kernel.level - 8, CALLS, "it-note", "middle")]
         notes.append(text(lane + 7, kernel.low + GAP / 2 + 4, AGAIN, "it-note"))
-        x, y, anchor = hand.right, slot.level - 5, "end"
+        x, y, anchor = hand.right, slot.level - 14, "end"
     else:
         left, right = kernel.x - LANE + 2, kernel.right + LANE
         calls = arrow(hand.x, hand.level, "right", "M", kernel.x - 1, kernel.level, "H", left, "V", hand.level)
         calls += arrow(
             slot.right, slot.level, "left", "M", autograd.right + 1, autograd.level, "H", right, "V", slot.level
         )
-        notes = [text(left + 7, slot.low + GAP / 2 + 4, "calls", "it-note")]
+        notes = [text(left + 7, slot.low + GAP / 2 + 4, CALLS, "it-note")]
         notes.append(text(right - 7, second[0].y - GAP / 2 + 4, AGAIN, "it-note", "end"))
         x, y, anchor = hand.x, hand.low + 22, "start"
     for a, b, _ in (first, second):
         for place, said in ((a, "torchgen"), (b, "fills")):
             notes.append(text(place.middle + 10, place.low + GAP / 2 + 4, said, "it-note"))
-    notes += [text(x, y, LEGEND, "it-note", anchor), text(x, y + 18, RUN, "it-note", anchor)]
+    notes += [text(x, y + 18 * i, said, "it-note", anchor) for i, said in enumerate(LEGEND)]
     return [group("it-3", *down(first), *down(second)), group("it-1", *calls), *shapes, *notes]

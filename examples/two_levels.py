@@ -1,38 +1,26 @@
-"""A stack of modes above autograd and one below it are enough to see each name that torch's own modes see."""
+"""One rule, used above autograd, for autograd and below it, is enough to predict the nodes and handlers of torch."""
+
+from contextlib import ExitStack
 
 import torch
 from torch import nn
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
+
 # --8<-- [start:level]
-functions, operators, seen, tape = [], [], [], []
-
-
 def level(stack, func):
-    """func, or in its place the last mode of the stack."""
+    """func, or in its place the last handler of the stack."""
 
     def call(*args):
         if not stack:
             return func(*args)
-        mode = stack.pop()
-        out = mode(call, func.__name__, *args)
-        stack.append(mode)
+        handler = stack.pop()
+        out = handler(call, *args)
+        stack.append(handler)
         return out
 
-    return call
-
-
-def differentiable(func, saves_result=False):
-    """An operator with autograd above its level."""
-
-    def call(*args):
-        tape.append(func.__name__)
-        out = level(operators, func)(*args)
-        if saves_result:
-            detach(out)
-        return out
-
+    call.__name__ = func.__name__
     return call
 
 
@@ -40,70 +28,93 @@ def differentiable(func, saves_result=False):
 
 
 # --8<-- [start:torch]
+def record(func, *args):
+    """Autograd: notes the operator, calls it, may save the result."""
+    tape.append(func.__name__)
+    out = func(*args)
+    if func.__name__ in ("relu", "tanh"):
+        detach(out)
+    return out
+
+
+def operator(func):
+    """An operator: autograd above the dispatch level."""
+    return level(autograd, level(operators, func))
+
+
+functions, autograd, operators, tape = [], [record], [], []
 detach = level(operators, torch.detach)
-t, addmm = differentiable(torch.t), differentiable(torch.addmm)
-relu_operator = differentiable(torch.relu, saves_result=True)
+t, addmm = operator(torch.t), operator(torch.addmm)
+relu = level(functions, operator(torch.relu))
+tanh = level(functions, operator(torch.tanh))
 
 
 def linear(x, weight, bias):
     return addmm(bias, x, t(weight))
 
 
-def relu(x):
-    return relu_operator(x)
-
-
-linear, relu = level(functions, linear), level(functions, relu)
+linear = level(functions, linear)
 # --8<-- [end:torch]
 
 
-def named(name):
-    """A mode of the toy: notes the call and makes it."""
-
-    def mode(call, func, *args):
-        seen.append(f"{name} {func}")
-        return call(*args)
-
-    return mode
-
-
 def handler(self, func, types, args=(), kwargs=None):
-    """The same as a handler of torch."""
-    theirs.append(f"{self.name} {func.__name__.split('.')[0]}")
-    return func(*args, **(kwargs or {}))
+    """For modes of torch: notes the call. In a mode without a name, it does the opening's swap."""
+    name = func.__name__.split(".")[0]
+    theirs.append(f"{self.name} {name}")
+    return torch.tanh(*args) if name == "relu" and not self.name else func(*args, **(kwargs or {}))
 
 
 class Function(TorchFunctionMode):
-    name, __torch_function__ = "function", handler
+    name, __torch_function__ = "", handler
 
 
 class Dispatch(TorchDispatchMode):
-    name, __torch_dispatch__ = "dispatch", handler
+    name, __torch_dispatch__ = "", handler
 
 
-def inner(mode):
-    """The mode that is entered last."""
-    mode.name = f"inner {mode.name}"
-    return mode
+def nodes(y):
+    """The operators that torch has made nodes for, sorted."""
+    ask = [y.grad_fn]
+    for node in ask:
+        ask += [after for after, _ in node.next_functions if after is not None]
+    return sorted(node.name().removesuffix("Backward0").lower() for node in ask if not hasattr(node, "variable"))
 
 
 torch.manual_seed(0)
-x, theirs = torch.randn(8, 3), []
+x, theirs, mine, modes = torch.randn(8, 3), [], [], [Function(), Dispatch()]
 model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-with Function(), inner(Function()), Dispatch(), inner(Dispatch()):
-    y = model(x)
-
 w1, b1, w2, b2 = (p.detach() for p in model.parameters())
-functions += [named("function"), named("inner function")]
-operators += [named("dispatch"), named("inner dispatch")]
-mine = linear(relu(linear(x, w1, b1)), w2, b2)
 
-made, ask = [], [y.grad_fn]
-for node in ask:
-    made += [node.name().removesuffix("Backward0").lower()] if not hasattr(node, "variable") else []
-    ask += [after for after, _ in node.next_functions if after is not None]
-print(*seen[:6], sep="\n")
-print(len(seen), "calls of handlers; nodes:", *tape)
-assert seen == theirs
-assert sorted(tape) == sorted(made)
-assert torch.equal(mine, y) and len(functions) == len(operators) == 2
+
+# --8<-- [start:swap]
+def swap(func, *args):
+    """The handler of the opening, for either level."""
+    return tanh(*args) if func.__name__ == "relu" else func(*args)
+
+
+for name, stack in ("function", functions), ("dispatch", operators):
+    tape.clear()
+    stack.append(swap)
+    y = linear(relu(linear(x, w1, b1)), w2, b2)
+    stack.pop()
+    print(f"{name} level: nodes for", *tape)
+    # --8<-- [end:swap]
+    with modes.pop(0):
+        z = model(x)
+    assert torch.equal(y, z) and sorted(tape) == nodes(z)
+
+
+def note(name):  # a handler of the toy
+    return lambda func, *args: mine.append(f"{name} {func.__name__}") or func(*args)
+
+
+theirs.clear()
+with ExitStack() as entered:
+    for stack, mode in zip([functions, operators] * 2, [Function(), Dispatch(), Function(), Dispatch()], strict=True):
+        mode.name = f"{type(mode).__name__} {len(stack)}"
+        stack.append(note(mode.name))
+        entered.enter_context(mode)
+    z = model(x)
+y = linear(relu(linear(x, w1, b1)), w2, b2)
+print(len(mine), "calls of handlers, in the order of torch")
+assert mine == theirs and torch.equal(y, z)

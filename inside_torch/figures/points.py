@@ -3,6 +3,7 @@ recorded while all of them stand in its way at once."""
 
 import warnings
 from contextlib import ExitStack
+from itertools import pairwise
 
 import torch
 from torch.autograd.graph import saved_tensors_hooks
@@ -10,7 +11,7 @@ from torch.library import _scoped_library
 
 from inside_torch.drawing.checks import checked
 from inside_torch.drawing.layout import MARGIN
-from inside_torch.drawing.svg import text
+from inside_torch.drawing.svg import arrow, arrow_down, text
 
 from .boxes import Box, down, grid, laid_out
 from .layers import Functions, Operators
@@ -75,7 +76,7 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
     if [point for point, _ in forward] != places:
         raise ValueError(f"the figure draws {places}, and {f.__name__} passes {[point for point, _ in forward]}")
     rows = [[point, name, back.get(point, "")] for point, name in forward]
-    if [bool(row[2]) for row in rows] != [False, False, *[True] * 5]:
+    if list(back) != [places[-1], *places[2:-1]]:  # unpacked first, then from autograd down
         raise ValueError(f"backward passes {list(back)}, which is not what the figure draws")
     desc = "In this order: " + "; ".join(f"{p} is given {n}{f', in backward {b}' if b else ''}" for p, n, b in rows)
     columns = ["extension point", "forward", "backward"]
@@ -83,7 +84,7 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
 
 
 def _draw(rows: list, wide: bool) -> list:
-    """A stack of boxes, and a second one beside it."""
+    """A stack of boxes, and a second one beside it, which is entered at its last box and goes on at its first."""
     places = {point: place for place, points in PLACES.items() for point in points}
     boxes, names, gaps = [[Box([way], "", way) for way in ("forward", "backward")]], {}, []
     for i, (point, name, back) in enumerate(rows, 1):
@@ -91,12 +92,17 @@ def _draw(rows: list, wide: bool) -> list:
         boxes.append([Box([point, name], kind, point), Box([back], kind) if back else None])
         names |= {i: places[point]} if places[point] not in names.values() else {}
         gaps.append(14 if wide or i not in names else 28)
-    left, apart, pad = (MARGIN + 150, 60, 26) if wide else (MARGIN, 12, 8)
+    left, apart, pad = (MARGIN + 150, 60, 26) if wide else (MARGIN, 16, 5)
     shapes, at = grid(boxes, left, MARGIN, apart, [*gaps, 14], pad)
     shapes += down(at[i, 0] for i in range(1, len(boxes)))
     for i, name in names.items():
         place = at[i, 0]
         x, y = (MARGIN, place.level + 4) if wide else (place.right + apart, place.y - 8)
         shapes.append(text(x, y, name, "it-note"))
-    last = at[len(rows), 1]
+    first, last = at[3, 1], at[len(rows), 1]
+    beside = first.middle if wide else first.right - 12  # on a phone the names of places stand in the middle
+    for a, b in pairwise(at[i, 1] for i in range(3, len(rows))):
+        shapes += arrow_down(beside, a.low + 1, b.y)
+    way = ("M", last.x - 1, last.level, "H", last.x - apart / 2, "V", first.level)
+    shapes += arrow(first.x, first.level, "right", *way)
     return [*shapes, text(last.middle, last.low + 18, "starts here", "it-note", "middle")]

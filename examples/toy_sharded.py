@@ -6,7 +6,7 @@ from torch import nn
 
 # --8<-- [start:toy]
 class Sharded:
-    """A parameter of a layer: a shard for each rank, and the whole of it while the layer computes."""
+    """A parameter, in shards; whole only while its layer computes."""
 
     def __init__(self, layer, w, world):
         self.w, self.bytes, self.world = w, w.nbytes, world
@@ -45,8 +45,10 @@ def ten_lines():
 
 # --8<-- [start:step]
 x, target, model = ten_lines()
-parts = [Sharded(layer, w, world=4) for layer in model for w in layer.parameters()]
-for rows, classes in zip(x.chunk(4), target.chunk(4)):  # the ranks take turns
+pairs = [(layer, w) for layer in model for w in layer.parameters()]
+parts = [Sharded(layer, w, world=4) for layer, w in pairs]
+# the ranks take turns
+for rows, classes in zip(x.chunk(4), target.chunk(4)):
     nn.functional.cross_entropy(model(rows), classes).backward()
 for rank in range(4):
     mine = [part.shards[rank] for part in parts if rank < len(part.shards)]

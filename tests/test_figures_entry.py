@@ -12,31 +12,44 @@ from inside_torch.drawing.layout import PHONE, READ, WIDE, code_width
 from inside_torch.figures import entry, yaml_path
 from inside_torch.render.figures import checked_figure
 
+FAILS = "x = torch.ones(2, 2, dtype=torch.bool); torch.addmm(x, x, x)"
 HEADERS = Path(torch.__file__).parent / "include" / "ATen" / "ops"
 
 
 @pytest.fixture(scope="module")
 def drawn() -> str:
-    return yaml_path("addmm", title=HOSTILE)
+    return yaml_path("addmm", title=HOSTILE, fails=FAILS)
 
 
 def test_the_files_are_those_that_the_dispatcher_remembers(drawn):
     table = torch._C._dispatch_dump_table("aten::addmm")
+    rows = rows_of(drawn)
+    for i, key in ((0, "AutogradCPU"), (2, "CPU")):
+        file = re.search(rf"^{key}: registered at \S*?(\w+\.cpp):", table, re.M)[1]
+        assert rows[i] == [key, "slot", ""] and rows[i + 1][1:] == [file, "torchgen"]
+
+
+def test_the_way_is_that_of_the_stack_down_to_the_function_that_failed(drawn):
     heads = [head for head, _, _ in rows_of(drawn)]
-    for i, key in ((1, "AutogradCPU"), (4, "CPU")):
-        assert heads[i] == re.search(rf"^{key}: registered at \S*?(\w+\.cpp):", table, re.M)[1]
-        assert heads[i + 1] == key
+    assert heads == [
+        *("AutogradCPU", "VariableType::addmm", "CPU", "wrapper_CPU_addmm"),
+        *("structured_addmm_out_cpu::impl", "addmm_impl_cpu_", "native_functions.yaml", "structured_addmm_out_cpu"),
+    ]
+    with pytest.raises(ValueError, match="does not come through VariableType::addmm"):
+        yaml_path("addmm", title="t", fails="torch.ones(2).add(torch.ones(3))")
+    with pytest.raises(TypeError, match="must be a str"):
+        yaml_path("addmm", title="t", fails=3)
 
 
 def test_the_functions_written_by_hand_are_those_that_the_headers_declare(drawn):
-    *_, (head, said, _) = rows_of(drawn)
-    meta, impl = re.findall(r"structured_\w+(?=::)", said)
-    assert head == "written by hand"
+    impl, said, by = rows_of(drawn)[4]
+    meta, impl = re.findall(r"structured_\w+(?=::)", f"{said} {impl}")
+    assert by == "by hand"
     assert f"struct TORCH_API {meta} " in (HEADERS / "addmm_meta.h").read_text(encoding="utf-8")
     assert f"struct TORCH_API {impl} " in (HEADERS / "addmm_native.h").read_text(encoding="utf-8")
-    *_, (_, plain, _) = rows_of(yaml_path("relu", title="t"))
+    plain, _, by = rows_of(yaml_path("relu", title="t"))[4]
     declared = (HEADERS / "relu_native.h").read_text(encoding="utf-8")
-    assert plain == "at::native::relu" and "TORCH_API at::Tensor relu(const" in declared
+    assert (plain, by) == ("at::native::relu", "by hand") and "TORCH_API at::Tensor relu(const" in declared
 
 
 def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
@@ -44,9 +57,11 @@ def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
     narrow = svg.find(SVG + "svg")
     svg.remove(narrow)
     for one, width in ((svg, WIDE), (narrow, PHONE)):
-        assert sum("it-dashed" in box.get("class") for box in one.iter(SVG + "rect")) == 2
+        assert sum("it-dashed" in box.get("class") for box in one.iter(SVG + "rect")) == 3
         notes = [found.text for found in one.iter(SVG + "text") if "it-note" in found.get("class")]
-        assert notes.count("fills") == 2 and {"3", "2 calls again", *entry.LEGEND} < set(notes)
+        assert {"1", "2 calls again", "3", "4", *entry.LEGEND} == set(notes)
+        written = [found.text for found in one.iter(SVG + "text") if found.text in ("torchgen", "by hand")]
+        assert written.count("torchgen") == 3 and written.count("by hand") == 3
         said = [found for found in one.iter(SVG + "text") if found.get("text-anchor") == "middle"]
         ends = [float(found.get("x")) + code_width(found.text, READ) / 2 for found in said]
         assert max(ends) < width and float(one.get("width")) <= width
@@ -57,7 +72,7 @@ def test_an_operator_with_an_overload_is_drawn_and_the_bytes_are_the_same_again(
     (meta,) = re.findall(r"structured_\w+(?=::meta)", said)
     assert f"struct TORCH_API {meta} " in (HEADERS / "max_meta.h").read_text(encoding="utf-8")
     assert "VariableType::max_dim" in said
-    assert yaml_path("addmm", title=HOSTILE) == drawn
+    assert yaml_path("addmm", title=HOSTILE, fails=FAILS) == drawn
 
 
 @pytest.mark.parametrize(
@@ -68,7 +83,7 @@ def test_an_operator_with_an_overload_is_drawn_and_the_bytes_are_the_same_again(
         ("ones", ValueError, "no entry in derivatives.yaml"),
         ("linear", ValueError, "names no kernel for the CPU"),
         ("sum", ValueError, "names no kernel for the CPU"),
-        ("mul.Tensor", ValueError, "too wide"),
+        ("linalg_lu_factor_ex", ValueError, "too wide"),
     ],
 )
 def test_what_cannot_be_drawn_raises(name, error, says):

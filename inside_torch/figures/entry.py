@@ -1,6 +1,10 @@
-"""The figure of an operator's entry: what the yaml files say, what torchgen writes, and where the table has it."""
+"""The figure of an operator's call: through two slots and what torchgen wrote for them to the code of people, and the
+entry that names this code."""
 
+import os
 import re
+import subprocess
+import sys
 from functools import cache
 from pathlib import Path
 
@@ -17,23 +21,24 @@ from .keys import registered
 PACKAGED = Path(torchgen.__file__).parent / "packaged"
 NATIVE = PACKAGED / "ATen" / "native"
 FILES = {"AutogradCPU": r"VariableType_\d+\.cpp", "CPU": r"RegisterCPU_\d+\.cpp"}
-GAP = 34  # between rows
-LANE = 18  # beside a column: room for an arrow
-AGAIN, CALLS = "2 calls again", "3"  # the call that arrives is step 1
-LEGEND = "dashed border: written by torchgen", "dotted arrow: before any call", "solid arrow: a call at run time"
+GAP, APART = 34, 58  # between rows and columns: room for an arrow and its label
+LANE = 18  # beside the boxes on a phone: room for an arrow
+AGAIN = "2 calls again"  # the call that arrives is step 1
+SLOT, HAND = ["slot"], "by hand"
+LEGEND = "dashed border: by torchgen", "solid arrow: a call", "dotted arrow: names the code"
 
 
-def yaml_path(name: str, *, title: str) -> str:
-    """From the entries of aten's operator `name` in native_functions.yaml and derivatives.yaml, through what torchgen
-    writes for them, to its dispatch table. Boxes with a dashed border are generated; the functions that the generated
-    kernel calls are written by hand. Autograd's function calls the operator again, now for the kernel. Source: the yaml
-    files and the generator of the wheel, the dispatcher's record of registrations, the headers in ATen/ops. Raises
-    TypeError for what is no string, ValueError for an operator without an entry, a derivative or a CPU kernel, for a
-    figure that is too wide, and where torchgen, the headers or the dispatcher disagree."""
+def yaml_path(name: str, *, title: str, fails: str = "") -> str:
+    """The way of a call of aten's operator `name` on the CPU: the slots of its dispatch table, what torchgen wrote for
+    them, the functions written by hand that this calls. Beside it is the entry of native_functions.yaml that names
+    them. Boxes with a dashed border are generated. `fails` is a program whose call fails below the kernel: then the
+    functions down to the error are drawn as well. Source: the yaml files and the generator of the wheel, the
+    dispatcher's record of registrations, the headers in ATen/ops, the C++ stack of the program. Raises TypeError for
+    what is no string, ValueError for an operator without an entry, a derivative or a CPU kernel, for a program whose
+    stack has another way, for a figure that is too wide, and where torchgen, the headers or the dispatcher disagree."""
     functions, derivatives, _ = _parsed()
     own = functions.get(checked(name, str, "name"))
-    row = derivatives.get(name)
-    if own is None or row is None:
+    if own is None or name not in derivatives:
         raise ValueError(f"{name} has no entry in {'native_functions' if own is None else 'derivatives'}.yaml")
     there = own.structured_delegate and str(own.structured_delegate)
     wrapper, kernel, hand = _generated(functions[there] if there else own, own)
@@ -41,25 +46,26 @@ def yaml_path(name: str, *, title: str) -> str:
     for key, pattern in FILES.items():
         if not re.fullmatch(pattern, files.get(key, "")):
             raise ValueError(f"the dispatcher has {files.get(key)} for {key}, and not a file {pattern}")
-    formulas = row.get("dispatch", {}).get("Default", row)
-    given = [key for key in formulas if key not in ("name", "result", "output_differentiability")]
-    said = [f"{name}: {one}" for one in (f"see {there}",) if there] + [f"{there or name}:", f"CPU: {kernel}"]
-    gradient = [
-        ("derivatives.yaml", [f"{name}:", ", ".join(given)], "it-pill"),
-        (files["AutogradCPU"], [f"VariableType::{name.replace('.', '_')}"], "it-pill it-dashed"),
-        ("AutogradCPU", ["slot of the table:", "1 the call arrives"], "it-tab"),
+    autograd, class_ = f"VariableType::{name.replace('.', '_')}", hand[-1].removesuffix("::impl")
+    inner = _below(checked(fails, str, "fails"), [autograd, wrapper, hand[-1]]) if fails else []
+    said = [f"{name}: see {there}"] * bool(there) + [f"{there or name}:", f"CPU: {kernel}"]
+    path = [
+        ("AutogradCPU", SLOT, "it-tab"),
+        (autograd, [files["AutogradCPU"], "torchgen"], "it-pill it-dashed"),
+        ("CPU", SLOT, "it-tab"),
+        (wrapper, [files["CPU"], "torchgen"], "it-pill it-dashed"),
+        (hand[-1], [*(f"after {one}" for one in hand[:-1]), HAND], "it-pill"),
+        *((one, [HAND], "it-pill") for one in inner),
     ]
-    native = [
-        ("native_functions.yaml", said, "it-pill"),
-        (files["CPU"], [wrapper], "it-pill it-dashed"),
-        ("CPU", ["slot of the table"], "it-tab"),
+    names = [("native_functions.yaml", [*said, HAND], "it-pill")]
+    if len(hand) > 1:
+        names.append((class_, ["class", "torchgen"], "it-pill it-dashed"))
+    rows = [
+        [head, " ".join(lines), ""] if lines == SLOT else [head, " ".join(lines[:-1]), lines[-1]]
+        for head, lines, _ in path + names
     ]
-    written = ("written by hand", hand, "it-pill")
-    every = (*gradient, *native, written)
-    rows = [[head, " ".join(lines), "torchgen" * ("it-dashed" in kind)] for head, lines, kind in every]
-    desc = f"{name}, from top to bottom. Autograd: {_chain(gradient)}. CPU: {_chain(native)}. "
-    desc += f"{wrapper} calls {' and '.join(hand)}. {gradient[1][1][0]} calls {name} again, now for the key CPU."
-    return laid_out(title, desc, ["box", "holds", "written by"], rows, _draw, gradient, native, written)
+    desc = f"A call of {name}, step by step: {_chain(path)}. The name: {_chain(names)}, which leads to {hand[-1]}."
+    return laid_out(title, desc, ["box", "holds", "written by"], rows, _draw, path, names)
 
 
 @cache
@@ -101,37 +107,60 @@ def _generated(entry, own) -> tuple:
     return wrapper, found.kernel, both if found.structured else [f"at::native::{found.kernel}"]
 
 
+def _below(program: str, way: list) -> list:
+    """The functions between the last one of `way` and the error of a program, which has to come this way."""
+    run = [sys.executable, "-c", f"import torch\n{program}"]
+    shown = os.environ | {"TORCH_SHOW_CPP_STACKTRACES": "1"}
+    said = subprocess.run(run, capture_output=True, text=True, env=shown).stderr.replace("(anonymous namespace)::", "")
+    frames = re.findall(r"^#\d+ (.*) from ", said, re.M)[::-1]
+    for one in way:
+        at = next((i for i, frame in enumerate(frames) if re.search(rf"\b{one}\b", frame)), None)
+        if at is None:
+            raise ValueError(f"the stack of the program does not come through {one}")
+        frames = frames[at:]
+    found = [re.match(r"at::native::(\w+)\(", frame) for frame in frames[1:]]
+    return [one[1] for one in found if one]
+
+
 def _chain(boxes: list) -> str:
-    return ", then ".join(f"{head} ({' '.join(lines)})" for head, lines, _ in boxes)
+    return ", then ".join(f"{head} ({', '.join(lines)})" for head, lines, _ in boxes)
 
 
-def _draw(gradient: list, native: list, written: tuple, wide: bool) -> list:
-    """Two chains side by side, or on a phone below each other, joined by autograd's second call; right of the generated
-    kernel, or below all, what it calls. On a phone these two ways run in lanes beside the boxes."""
-    down_two = [[one] for one in (*gradient, *native, written)]
-    rows = [list(row) for row in zip(gradient, native, (None, written, None))] if wide else down_two
-    rows = [[one and Box([one[0], *one[1]], one[2], one[0]) for one in row] for row in rows]
-    shapes, at = grid(rows, MARGIN + LANE * (not wide), apart=38, gap=GAP, pad=10)
-    first, second = ([at[i, j] if wide else at[i + 3 * j, 0] for i in range(3)] for j in range(2))
-    autograd, (_, kernel, slot), hand = first[1], second, at[1, 2] if wide else at[6, 0]
+def _draw(path: list, names: list, wide: bool) -> list:
+    """Slots left of the functions in them, and the entry at the right; on a phone all boxes below each other, and the
+    way from the entry to the function that it names is a lane beside them."""
+    slots, calls = path[0:3:2], [path[1], *path[3:]]
+    count = len(calls)  # the name leads to the third one
     if wide:
-        lane = (autograd.right + kernel.x) / 2
-        calls = across([kernel, hand])
-        calls += arrow(slot.x, slot.level, "right", "M", autograd.right + 1, autograd.level, "H", lane, "V", slot.level)
-        notes = [text((kernel.right + hand.x) / 2, kernel.level - 8, CALLS, "it-note", "middle")]
-        notes.append(text(lane + 7, kernel.low + GAP / 2 + 4, AGAIN, "it-note"))
-        x, y, anchor = hand.right, slot.level - 14, "end"
+        left, right = [*slots, *[None] * count], [None, *names, *[None] * count]
+        rows = [[left[i], calls[i], right[i]] for i in range(count)]
     else:
-        left, right = kernel.x - LANE + 2, kernel.right + LANE
-        calls = arrow(hand.x, hand.level, "right", "M", kernel.x - 1, kernel.level, "H", left, "V", hand.level)
-        calls += arrow(
-            slot.right, slot.level, "left", "M", autograd.right + 1, autograd.level, "H", right, "V", slot.level
+        rows = [[one] for one in (*path, *names)]
+    rows = [[one and Box([one[0], *one[1]], one[2], one[0]) for one in row] for row in rows]
+    shapes, at = grid(rows, apart=APART, gap=GAP, pad=10)
+    slots = [at[i, 0] if wide else at[2 * i, 0] for i in range(2)]
+    calls = [at[i, 1] if wide else at[i + 1 + (i > 0), 0] for i in range(count)]
+    named = [at[i + 1, 2] if wide else at[len(path) + i, 0] for i in range(len(names))]
+    (first, second), (autograd, wrapper, hand, *_), end = slots, calls, named[-1]
+    steps = down(calls[1:])
+    notes = [text(one.middle + 10, one.low + GAP / 2 + 4, str(3 + i), "it-note") for i, one in enumerate(calls[1:-1])]
+    if wide:
+        turn = autograd.low + GAP / 2 + 3
+        steps += [*across([first, autograd]), *across([second, wrapper])]
+        steps += arrow(
+            second.middle, second.y, "down", "M", autograd.middle, autograd.low + 1, "V", turn, "H", second.middle
         )
-        notes = [text(left + 7, slot.low + GAP / 2 + 4, CALLS, "it-note")]
-        notes.append(text(right - 7, second[0].y - GAP / 2 + 4, AGAIN, "it-note", "end"))
-        x, y, anchor = hand.x, hand.low + 22, "start"
-    for a, b, _ in (first, second):
-        for place, said in ((a, "torchgen"), (b, "fills")):
-            notes.append(text(place.middle + 10, place.low + GAP / 2 + 4, said, "it-note"))
+        notes.append(text((first.right + autograd.x) / 2, first.level - 7, "1", "it-note", "middle"))
+        notes.append(text(first.right + 10, turn - 6, AGAIN, "it-note"))
+        way = ["M", end.x - 1, end.level] if len(names) > 1 else ["M", end.middle, end.low + 1, "V", hand.level]
+        leads = arrow(hand.right, hand.level, "left", *way)
+        x, y, anchor = named[0].right, autograd.y + 14, "end"
+    else:
+        steps += down([first, autograd]) + down([autograd, second]) + down([second, wrapper])
+        for one, said in ((first, "1"), (autograd, AGAIN)):
+            notes.append(text(one.middle + 10, one.low + GAP / 2 + 4, said, "it-note"))
+        lane = ("M", end.right + 1, end.level, "H", end.right + LANE, "V", hand.level)
+        leads = arrow(hand.right, hand.level, "left", *lane)
+        x, y, anchor = MARGIN, end.low + 22, "start"
     notes += [text(x, y + 18 * i, said, "it-note", anchor) for i, said in enumerate(LEGEND)]
-    return [group("it-3", *down(first), *down(second)), group("it-1", *calls), *shapes, *notes]
+    return [group("it-3", *down(named), *leads), group("it-1", *steps), *shapes, *notes]

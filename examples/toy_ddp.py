@@ -15,10 +15,12 @@ class ToyDDP(nn.Module):
     def __init__(self, module, group, cap):
         super().__init__()
         self.module, self.group, self.cap = module, group, cap
-        self.waiting, self.sent, self.arrived = [], [], 0
+        self.waiting, self.sent, self.arrived, self.hooks = [], [], 0, []
         for tensor in (*module.parameters(), *module.buffers()):
             dist.broadcast(tensor.detach(), group=group, group_src=0)
-        self.hooks = [w.register_post_accumulate_grad_hook(self.hook) for w in module.parameters()]
+        for w in module.parameters():
+            hook = w.register_post_accumulate_grad_hook(self.hook)
+            self.hooks.append(hook)
 
     def forward(self, x):
         return self.module(x)

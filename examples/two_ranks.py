@@ -32,19 +32,20 @@ def compare(rank, world):
     half = x.chunk(world)[rank], target.chunk(world)[rank]
     torch.manual_seed(rank)  # the ranks start from different weights
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
-    ddp = DistributedDataParallel(model)
+    ddp = DistributedDataParallel(model)  # sends the weights of rank 0
     alone, whole = copy.deepcopy(model), copy.deepcopy(model)
-    weights = {"DDP": train(ddp, *half), "whole": train(whole, x, target)}
+    weights = {"alone": train(alone, *half), "DDP": train(ddp, *half)}
+    weights["whole"] = train(whole, x, target)
     torch.testing.assert_close(weights["DDP"], weights["whole"])
-    # --8<-- [end:compare]
-    weights = {"alone": train(alone, *half)} | weights
     for name, mine in weights.items():
         ranks = [torch.empty_like(mine) for _ in range(world)]
         dist.all_gather(ranks, mine)
         same = all(torch.equal(mine, other) for other in ranks)
         assert same == (name != "alone")
         if rank == 0:
-            print(f"{name:6} last weight of each rank:", *(f"{w[-1]:.3f}" for w in ranks), " equal:", same)
+            last = " ".join(f"{w[-1]:.3f}" for w in ranks)
+            print(f"{name:6} last weight of each rank: {last}  equal: {same}")
+    # --8<-- [end:compare]
 
 
 # --8<-- [start:deadlock]

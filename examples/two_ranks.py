@@ -44,7 +44,8 @@ def compare(rank, world):
         assert same == (name != "alone")
         if rank == 0:
             last = " ".join(f"{w[-1]:.3f}" for w in ranks)
-            print(f"{name:6} last weight of each rank: {last}  equal: {same}")
+            print(f"{name:6} last weight of each rank: {last}", end="  ")
+            print("equal:", same)
     # --8<-- [end:compare]
 
 

@@ -12,7 +12,7 @@ from conftest import BOOK
 
 import inside_torch.figures
 
-CHAPTER = BOOK.page("tensor.md").text + BOOK.page("views.md").text + BOOK.page("tensor-types.md").text
+CHAPTER = "".join(BOOK.page(f"{name}.md").text for name in ("tensor", "views", "versions", "tensor-types"))
 
 OMITTED = {
     # layouts

@@ -14,6 +14,7 @@ from .curves import step_curves as step_curves
 from .entry import yaml_path as yaml_path
 from .events import event_pairs as event_pairs
 from .exported import exported_program as exported_program
+from .flat import flat_walks as flat_walks
 from .fx import fx_graphs as fx_graphs
 from .graph import backward_graph as backward_graph
 from .groups import view_groups as view_groups

@@ -84,7 +84,17 @@ LINES = (
     ),
     Line(
         "backward",
-        ("backward", "numpy", "function-transforms", "saved-tensors", "less-memory", "layers", "errors", "distributed"),
+        (
+            "backward",
+            "numpy",
+            "function-transforms",
+            "saved-tensors",
+            "versions",
+            "less-memory",
+            "layers",
+            "errors",
+            "distributed",
+        ),
         "<b>Runs the {ran} nodes</b> from the loss back, <samp>{newest}</samp> first, and leaves {grads} gradients.",
         "ran=len(ran), newest=ran[0], grads=len(grads(model)), before=copies(model), "
         "more=seen.get('more', len(written) - seen['functions'])",

@@ -70,7 +70,7 @@ LINES = (
     ),
     Line(
         "loss",
-        ("forward", "errors-shapes", "errors-devices"),
+        ("forward", "grad-modes", "errors-shapes", "errors-devices"),
         "Leaves <b>{nodes} nodes</b>, the steps that backward will take: one for the whole compiled model, {leaves} "
         "that write a <samp>.grad</samp>, and those of the loss.",
         "nodes=watch(loss), leaves=seen['leaves'], functions=seen.get('functions', len(written)), steps=step + 1, "

@@ -111,7 +111,7 @@ LINES = (
 BELOW = Line(
     "below",
     (
-        *("tensor-types", "tensor-kinds", "dispatcher", "dispatch-keys", "yaml-to-kernel", "source-map"),
+        *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "source-map"),
         *("extending", "custom-operators", "subclasses", "backends"),
         *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing"),
     ),

@@ -63,7 +63,7 @@ y[0, 0] = first
 # Such a `y` is called a *view* of `x`. A linear layer stores its weight with one row for each output, and
 # multiplies by the transpose of it. Because the transpose is a view, that copies nothing.
 #
-# *In full:* [Tensor](tensor.html), [Syntax](syntax.html), [Footguns](footguns.html).
+# *In full:* [Tensor](tensor.html), [Syntax](syntax.html), [Shapes and dtypes](promotion.html), [Footguns](footguns.html).
 #
 # ## 2. A model is a tree of modules
 #

@@ -39,7 +39,7 @@ LINES = (
     ),
     Line(
         "x, target",
-        ("tensor", "views", "syntax", "footguns", "dtensor"),
+        ("tensor", "views", "syntax", "promotion", "footguns", "dtensor"),
         "<b>Two tensors</b> of {x} and {labels} bytes. In memory <samp>x</samp> is one block: each sample begins "
         "{stride} numbers after the one before it.",
         "x=x.nbytes, stride=x.stride(0), labels=target.nbytes",

@@ -91,6 +91,7 @@ LINES = (
             "saved-tensors",
             "versions",
             "less-memory",
+            "loading",
             "layers",
             "errors",
             "distributed",

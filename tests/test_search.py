@@ -17,7 +17,7 @@ from inside_torch.tools.browser import served
 
 QUESTIONS = {
     "Adam bias correction": "update-rules.html#adagrad-rmsprop-adam-a-learning-rate-for-each-number",
-    "custom op in C++": "custom-operators.html#a-custom-operator-in-c",
+    "custom op in C++": "cpp-operators.html#a-custom-operator-in-c",
     "expand versus repeat": "tensor.html#stride-0-many-indices-one-cell",
     "why is my memory not freed": "saved-tensors.html#memory-that-is-not-freed",
     "why does view fail after transpose": "views.html#why-does-view-fail-after-a-transpose",

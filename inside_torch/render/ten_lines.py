@@ -113,7 +113,7 @@ BELOW = Line(
     "below",
     (
         *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "source-map"),
-        *("extending", "custom-operators", "subclasses", "backends"),
+        *("extending", "custom-operators", "cpp-operators", "subclasses", "backends"),
         *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing"),
     ),
     "Below all lines: the C++ objects, the dispatcher, and the layers between.",

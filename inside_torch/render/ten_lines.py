@@ -95,6 +95,7 @@ LINES = (
             "layers",
             "errors",
             "distributed",
+            "ddp",
         ),
         "<b>Runs the {ran} nodes</b> from the loss back, <samp>{newest}</samp> first, and leaves {grads} gradients.",
         "ran=len(ran), newest=ran[0], grads=len(grads(model)), before=copies(model), "

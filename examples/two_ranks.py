@@ -51,7 +51,7 @@ def compare(rank, world):
 
 # --8<-- [start:deadlock]
 def deadlock(rank):
-    """Rank 0 calls a collective that no other rank calls, in a group that waits for two seconds."""
+    """Rank 0 calls a collective that no other rank calls."""
     short = dist.new_group(timeout=timedelta(seconds=2))
     if rank == 0:
         try:
@@ -60,7 +60,8 @@ def deadlock(rank):
             print("deadlock:", str(error).split("] ")[-1])
         else:
             raise AssertionError("a collective of one rank came to an end")
-    dist.barrier()  # the others wait here, in the group of all, until rank 0 has given up
+    # The others wait here, in the group of all, until rank 0 has given up.
+    dist.barrier()
     # --8<-- [end:deadlock]
 
 

@@ -41,6 +41,7 @@ def test_stored_zeros_are_hatched_and_each_compressed_row_has_a_bracket(x):
     assert csr.count('<path class="it-edge"') == 3 and ">row<" in csr and HATCHED not in csr
     assert bsr.count('<path class="it-edge"') == 2 + 3 and ">block row<" in bsr and HATCHED in bsr
     assert 'class="it-pill"' in bsr and 'class="it-pill"' not in csr
+    assert ">end<" in csr and ">end<" in bsr and ">end<" not in coo
     assert "<path" not in coo and ">column<" in drawn(x.to_sparse_csc())
 
 

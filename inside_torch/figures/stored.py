@@ -131,7 +131,7 @@ def _grid(name: str, x: torch.Tensor, tones: dict, block: tuple) -> list:
 
 def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: dict, layout: torch.layout) -> list:
     """One sparse matrix: its index tensors, then its values, each with positions above. In COO all index tensors have
-    an entry for each value; in a compressed layout the first has one for each row or column, and one more."""
+    an entry for each value; in a compressed layout the first has one for each row or column, and the end of the last."""
     shapes, y = [text(0, 12, label, "it-name")], 18
     blocks = values.reshape(len(values), -1, values.shape[-1] if values.dim() > 1 else 1)
     rows, each = [tones.get(row, "") for row, _ in places], blocks[0].numel()
@@ -143,7 +143,8 @@ def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: d
             tinted = [tones.get(i, "") for i in range(len(entries) - 1)] if layout is torch.sparse_csr else []
         for i, entry in enumerate(entries):
             left = BESIDE + (CELL if first or each == 1 else wide) * i
-            shapes.append(_cell(left, y + NUMBERED, entry, tinted[i] if i < len(tinted) else "", index=i))
+            above = "end" if first and i == len(entries) - 1 else i
+            shapes.append(_cell(left, y + NUMBERED, entry, tinted[i] if i < len(tinted) else "", index=above))
         shapes.append(text(0, y + NUMBERED + 17, part, "it-value"))
         if first:
             shapes.append(text(BESIDE - 6, y + NUMBERED - 4, _what(layout), "it-index", "end"))

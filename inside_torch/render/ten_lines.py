@@ -46,7 +46,7 @@ LINES = (
     ),
     Line(
         "model",
-        ("modules",),
+        ("modules", "loading"),
         "<b>{numbers} numbers to learn</b>, in {parameters} Parameters: the tensors that training changes.",
         "numbers=sum(p.numel() for p in model.parameters()), parameters=len(list(model.parameters()))",
     ),
@@ -91,7 +91,6 @@ LINES = (
             "saved-tensors",
             "versions",
             "less-memory",
-            "loading",
             "layers",
             "errors",
             "distributed",

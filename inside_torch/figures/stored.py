@@ -131,7 +131,7 @@ def _grid(name: str, x: torch.Tensor, tones: dict, block: tuple) -> list:
 
 def _panel(label: str, named: dict, values: torch.Tensor, places: list, tones: dict, layout: torch.layout) -> list:
     """One sparse matrix: its index tensors, then its values, each with positions above. In COO all index tensors have
-    an entry for each value; in a compressed layout the first has one for each row or column, and the end of the last."""
+    an entry for each value; in a compressed layout the first has one for each row or column, and an end."""
     shapes, y = [text(0, 12, label, "it-name")], 18
     blocks = values.reshape(len(values), -1, values.shape[-1] if values.dim() > 1 else 1)
     rows, each = [tones.get(row, "") for row, _ in places], blocks[0].numel()

@@ -71,7 +71,7 @@ def test_only_writes_that_no_counter_sees_give_a_wrong_gradient(recorded):
                 wrong[name, on] = [line for line, is_on in zip(program["lines"], on) if is_on == "1"]
     assert set(wrong) == {("data", "11111001"), ("optimizer", "11110101")}
     said = [recorded["programs"][name]["said"] for name, _ in wrong]
-    assert all(f'"{one}"' in (ROOT / "docs/saved-tensors.md").read_text("utf-8") for one in said), "the chapter says so"
+    assert all(f'"{one}"' in (ROOT / "docs/versions.md").read_text("utf-8") for one in said), "the chapter says so"
     assert "d.add_(1)" in wrong["data", "11111001"]
     assert "SGD([w], lr=0.1, fused=True).step()" in wrong["optimizer", "11110101"]
 
@@ -120,7 +120,7 @@ def facts(recorded: dict, step: dict) -> tuple[dict[str, int], list[str]]:
 
 def visit(chromium, address: str, query: str = "", width: int = 1280, **options):
     """The page with the lab awake."""
-    page, said = opened(chromium, f"{address}/saved-tensors.html{query}", width, **options)
+    page, said = opened(chromium, f"{address}/versions.html{query}", width, **options)
     if not query:
         page.locator(f"{NAME} .it-lab-open button").click()
     page.locator(f"{NAME} .it-lab-said").wait_for()
@@ -182,7 +182,7 @@ def test_a_pasted_program_runs_by_itself(chromium, address, tmp_path):
 
 
 def test_the_first_view_shows_what_the_figure_shows(chromium, address):
-    page, _ = opened(chromium, f"{address}/saved-tensors.html")
+    page, _ = opened(chromium, f"{address}/versions.html")
     rows = page.locator(f"{NAME} tr").evaluate_all(
         "rows => rows.map(row => [...row.children].map(one => one.textContent))"
     )
@@ -281,7 +281,7 @@ def test_an_address_with_mistakes_opens_the_start(chromium, address):
     assert told(page) == "No line has run yet. Press next."
     page.locator(NAME).get_by_role("button", name="next").click()
     assert told(page).startswith("MmBackward0 saved x at version 0.")
-    page.goto(f"{address}/saved-tensors.html?lab={NAME}&program=view&on=2&at=999")
+    page.goto(f"{address}/versions.html?lab={NAME}&program=view&on=2&at=999")
     page.locator(f"{NAME} .it-lab-said").wait_for()
     assert told(page).startswith("Backward refuses: SinBackward0 (line 5) saved b at version 0")
     page.close()

@@ -85,16 +85,8 @@ LINES = (
     Line(
         "backward",
         (
-            "backward",
-            "numpy",
-            "function-transforms",
-            "saved-tensors",
-            "versions",
-            "less-memory",
-            "layers",
-            "errors",
-            "distributed",
-            "ddp",
+            *("backward", "numpy", "function-transforms", "saved-tensors", "versions"),
+            *("less-memory", "layers", "errors", "distributed", "ddp"),
         ),
         "<b>Runs the {ran} nodes</b> from the loss back, <samp>{newest}</samp> first, and leaves {grads} gradients.",
         "ran=len(ran), newest=ran[0], grads=len(grads(model)), before=copies(model), "

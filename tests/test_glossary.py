@@ -46,6 +46,23 @@ def test_an_entry_is_the_defining_sentence_with_links_that_lead_from_here():
     ]
 
 
+def test_a_link_to_a_term_of_another_page_has_the_definition_as_its_title():
+    terms = glossary.defined(glossary.chapters(PAGES))
+    same = '<a href="ropes.html#x">strand</a> <a href="knots.html">Bowline</a> <a href="https://a.b">bowline</a>'
+    made = glossary.defining(f'{same} <a href="knots.html#x">bowlines</a>', PAGES[1], terms)
+    title = "A bowline is a loop of rope; see this and ropes."
+    assert made == f'{same} <a href="knots.html#x" title="{title}">bowlines</a>'
+
+
+def test_the_links_to_terms_say_in_the_book_what_the_glossary_says(book: Path):
+    entries = BeautifulSoup((book / "reference" / "glossary.html").read_text(encoding="utf-8"), "html.parser")
+    said = " ".join(entries.article.get_text().split())
+    chapters = [page for page in BOOK.pages if page.kind == "chapter"]
+    built = [BeautifulSoup((book / page.url).read_text(encoding="utf-8"), "html.parser") for page in chapters]
+    titles = [link["title"] for page in built for link in page.select("article p a[title]:not([href^=http])")]
+    assert len(titles) > 100 and all(" ".join(title.split()).rstrip(".") in said for title in titles)
+
+
 def test_a_mistake_about_no_term_is_said():
     assert f"- **splice**: {glossary.UNDEFINED}" in glossary.markdown("splice: x\n", PAGES)
 

@@ -17,6 +17,8 @@ FIGURE = "import torch\nfrom inside_torch.figures import storage_strip\nx = torc
 FIGURE += "print(storage_strip({'x': x}, title='One storage'))"
 PAGE = f"""# Looks
 
+A [knot](knots.md) of which another page says what it is.
+
 Some text that is long enough to be as wide as text is on a page, so that a figure can stand in the middle of it.
 
 ## A section
@@ -34,7 +36,7 @@ $$
 def looks(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The folder of a small built site."""
     made = small_site(tmp_path_factory.mktemp("looks"))
-    assert made.write(index=PAGE).build().returncode == 0
+    assert made.write(index=PAGE, knots="# Knots\n\nA *knot* is a `rope` around\nitself.\n").build().returncode == 0
     return made.folder / "site"
 
 
@@ -85,6 +87,17 @@ def test_a_figure_stands_in_the_middle_of_the_text_and_a_little_larger_than_draw
     assert 1.2 * natural <= drawing["width"] <= 1.25 * natural + 1
     page.set_viewport_size({"width": 320, "height": 800})
     assert page.evaluate("document.documentElement.scrollWidth") == 320
+    page.close()
+
+
+def test_whoever_comes_to_a_term_by_keyboard_reads_its_definition_there(chromium, looks: Path):
+    page = opened(chromium, looks, 320)
+    page.get_by_role("link", name="knot", exact=True).focus()
+    shown = page.get_by_role("tooltip")
+    shown.wait_for()
+    place = shown.locator(":scope > *").bounding_box()
+    assert shown.inner_text() == "A knot is a rope around itself."
+    assert place["x"] >= 0 and place["x"] + place["width"] <= 320
     page.close()
 
 

@@ -12,6 +12,7 @@ from urllib.parse import urlencode, urlparse
 from inside_torch.book import Book, Page
 from inside_torch.edition import Edition, site_url
 from inside_torch.history import Commit, book_commit, history
+from inside_torch.render import glossary
 from inside_torch.take import exercise
 from inside_torch.take.files import file_names
 
@@ -30,6 +31,10 @@ class Imprint:
     @functools.cached_property
     def commits(self) -> list[Commit]:
         return history(self.book)
+
+    @functools.cached_property
+    def terms(self) -> dict[str, glossary.Term]:
+        return glossary.defined(glossary.chapters(self.book.pages))
 
     @property
     def news(self) -> bool:

@@ -1,18 +1,22 @@
 """The glossary: every term with the sentence of the page that defines it, and what people get wrong about it."""
 
+import html
 import posixpath
 import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from inside_torch.book import DEFINED, Page, reading_order
+from markdown import markdown as rendered
+
+from inside_torch.book import DEFINED, INLINE_CODE, Page, reading_order
 from inside_torch.edition import ROOT
 
 # `<!-- glossary`, then lines `term: what people get wrong`, then `-->`.
 MARKER = re.compile(r"<!-- glossary\n(.*?)-->", re.S)
 UNDEFINED = "no chapter defines this term"
-SENTENCE = re.compile(r"(?<=[.!?:])\s+(?=[A-Z`\[*])")
+PARAGRAPH = re.compile(r"\n\s*(?:[-*]|\d+\.)\s|\n\s*\n")  # the items of a list are paragraphs, too
+SENTENCE = re.compile(r"(?<=[.!?])\s+(?=[A-Z`\[*(])|(?<=:)\s+(?=[A-Z*])")
 
 
 @dataclass(frozen=True)
@@ -30,14 +34,23 @@ def chapters(pages: Sequence[Page], root: Path = ROOT) -> list[Page]:
     return [known[src] for src in dict.fromkeys([*reading_order(root), *known]) if src in known]
 
 
+def sentences(prose: str) -> Iterator[str]:
+    """The sentences of a page's prose, each on one line. None ends inside of inline code."""
+    for paragraph in PARAGRAPH.split(prose):
+        text, start = " ".join(paragraph.split()), 0
+        for gap in SENTENCE.finditer(INLINE_CODE.sub(lambda code: "`" * len(code[0]), text)):
+            yield text[start : gap.start()]
+            start = gap.end()
+        yield text[start:]
+
+
 def defined(pages: Sequence[Page]) -> dict[str, Term]:
     """The terms of chapters by their names in lower case, each from the first page that defines it."""
     found: dict[str, Term] = {}
     for page in pages:
-        for paragraph in re.split(r"\n\s*\n", page.prose):
-            for sentence in SENTENCE.split(" ".join(paragraph.split())):
-                for name in DEFINED.findall(sentence):
-                    found.setdefault(name.lower(), Term(name, sentence, page))
+        for sentence in sentences(page.prose):
+            for name in DEFINED.findall(sentence):
+                found.setdefault(name.lower(), Term(name, sentence, page))
     return found
 
 
@@ -68,6 +81,21 @@ def moved(sentence: str, page: Page, folder: str) -> str:
         return f"]({posixpath.relpath(src, folder or '.')}{mark}{anchor})"
 
     return re.sub(r"\]\((?!\w+:)([^()\s]+)\)", link, DEFINED.sub(lambda m: m[0].replace("*", ""), sentence))
+
+
+def defining(page_html: str, page: Page, terms: dict[str, Term]) -> str:
+    """A rendered page whose links to the terms of other pages have their definitions as titles: the theme shows them
+    to whoever hovers over a link or moves to it by keyboard."""
+
+    def link(found: re.Match[str]) -> str:
+        name = html.unescape(found[2])
+        term = terms.get(name.lower()) or terms.get(name.lower().removesuffix("s"))
+        if not term or term.page is page or not name.startswith((term.name, term.name.lower())):
+            return found[0]
+        said = re.sub(r"<[^>]+>", "", rendered(term.sentence.rstrip(":"))).replace("$", "")
+        return f'<a href="{found[1]}" title="{said.replace(chr(34), "&quot;")}">{found[2]}</a>'
+
+    return re.sub(r'<a href="((?!\w+:)[^"]+)">([^<]+)</a>', link, page_html)
 
 
 def mistakes(text: str) -> dict[str, str]:

@@ -18,7 +18,7 @@ from inside_torch.edition import Edition
 from inside_torch.failures import told
 from inside_torch.fences import Problem
 from inside_torch.history import book_commit
-from inside_torch.render import labs, learning, mathfont, notebook, search, ten_lines
+from inside_torch.render import glossary, labs, learning, mathfont, notebook, search, ten_lines
 from inside_torch.render.about import Imprint, about_html, description
 from inside_torch.render.changes import folded_html
 from inside_torch.render.fences import failure_html, numbered
@@ -63,7 +63,8 @@ def dressed(page_html: str, page: Page, imprint: Imprint) -> str:
     """A rendered page as readers get it."""
     head = f'<header class="it-head">{ten_lines.strip_html(page, imprint.book)}'
     about = about_html(page, page_html, imprint)
-    page_html = COLOURLESS.sub(lambda span: span[1] or "", with_links(page_html))
+    page_html = glossary.defining(with_links(page_html), page, imprint.terms)
+    page_html = COLOURLESS.sub(lambda span: span[1] or "", page_html)
     page_html = re.sub(r"<table>.*?</table>", BOXED, page_html, flags=re.S)
     return re.sub(r"<h1.*?</h1>", lambda title: f"{head}{title[0]}{about}</header>", page_html, count=1, flags=re.S)
 

@@ -40,7 +40,7 @@ def joined(names: Sequence[str]) -> str:
 
 
 def summary(one: Difference, names: Sequence[str]) -> str:
-    """The line that opens a difference: on which torches, and the first line that they print."""
+    """What a difference comes to: on which torches, and the first line that they print."""
     said = next((line[1:].strip() for line in one.diff if line.startswith("+") and line.strip("+ ")), "less")
     verb = "it fails:" if said.startswith(FAILS) else "it prints"
     said = said.removeprefix(FAILS).strip()
@@ -61,17 +61,17 @@ def folded_html(others: Others, src: str, key: str) -> str:
         reasons = [reason for reason in others.why(one) if reason.kind != NOISE]
         if reasons:
             groups.setdefault((one.now, *(reason.says for reason in reasons)), []).append(one)
-    found = []
+    parts = []
     for same in groups.values():
         reasons = [reason for reason in others.why(same[0]) if reason.kind != NOISE]
         said = "".join(f"<p>{prose(reason.says)} ({source_html(reason)})</p>" for reason in reasons)
-        opening = summary(same[0], [label(one.torch) for one in same])
-        lines = html.escape(cut(same[0].diff))
-        found.append(
-            f'<details class="it-other" data-search-exclude><summary>{opening}</summary>{said}'
-            f'<pre tabindex="0"><samp>{lines}</samp></pre></details>'
-        )
-    return "".join(found)
+        lines, torches = html.escape(cut(same[0].diff)), [label(one.torch) for one in same]
+        parts.append(f'<p>{summary(same[0], torches)}</p>{said}<pre tabindex="0"><samp>{lines}</samp></pre>')
+    if not parts:
+        return ""
+    opening = html.escape(joined(sorted({label(one.torch) for same in groups.values() for one in same})))
+    inside = f"<summary>not so with {opening}</summary>{''.join(parts)}"
+    return f'<details class="it-other" data-search-exclude>{inside}</details>'
 
 
 def block_link(one: Difference, others: Others) -> str:

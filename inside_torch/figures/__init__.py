@@ -1,5 +1,6 @@
 """Figures of the book: each function draws one SVG from live torch objects, or raises."""
 
+from .asked import three_questions as three_questions
 from .backends import served as served
 from .backends import two_paths as two_paths
 from .call import call_path as call_path

@@ -10,8 +10,8 @@ def put_before(
     library: Library, kernels: dict[str, Iterable], note: Callable, ends: Callable = lambda key: False
 ) -> None:
     """Puts a function in front of each kernel that operators of aten have for these keys, until the library is
-    destroyed: it calls `note(operator, key, keys of the call)`, and then the kernel. What the kernel of a key that
-    `ends` a call calls is left out. Numbers that the function gets for tensors become tensors again."""
+    destroyed: it calls `note(operator, key, keys of the call, its arguments)`, and then the kernel. What the kernel of
+    a key that `ends` a call calls is left out. Numbers that the function gets for tensors become tensors again."""
     # All kernels, before one that is put in changes what others are.
     found = {(name, key): get_kernel(f"aten::{name}", key) for name, keys in kernels.items() for key in keys}
     inside = []
@@ -22,7 +22,7 @@ def put_before(
         def instead(keyset, *args, name=name, key=key, kernel=kernel, tensors=tensors, **options):
             depth = len(inside)
             if not inside:
-                note(name, key, keyset)
+                note(name, key, keyset, args)
             inside.extend([key] * ends(key))
             args = [torch.tensor(a) if t and isinstance(a, int | float) else a for a, t in zip(args, tensors)]
             try:

@@ -63,7 +63,7 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
         warnings.simplefilter("ignore")  # the dispatcher says what is overridden
         library = stack.enter_context(_scoped_library("aten", "IMPL"))
         kernels = dict.fromkeys((f.__name__, backward), ("AutogradCPU", "CPU"))
-        put_before(library, kernels, lambda name, key, _: log.append((f"Library {key}", name)))
+        put_before(library, kernels, lambda name, key, *_: log.append((f"Library {key}", name)))
         hooks = [lambda saved, did=did: log.append(("saved_tensors_hooks", did)) or saved for did in ("pack", "unpack")]
         with saved_tensors_hooks(*hooks), Functions(log, above), Operators(log, below):
             y = f(w)

@@ -95,7 +95,7 @@ def noted(call: Callable) -> list:
     library, ran = Library("aten", "IMPL"), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a kernel is replaced, until the library is destroyed
-        note = lambda name, key, _: ran.append((key, name.split(".")[0]))  # noqa: E731
+        note = lambda name, key, *_: ran.append((key, name.split(".")[0]))  # noqa: E731
         put_before(library, kernels, note, BACKENDS.__contains__)
         try:
             call()

@@ -50,7 +50,7 @@ def noted(call: Callable, operator: str) -> tuple:
     library, ran = Library("aten", "IMPL"), []
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # a kernel is replaced, until the library is destroyed
-        put_before(library, {operator: kernels}, lambda _, key, keyset: ran.append((key, highest_first(keyset))))
+        put_before(library, {operator: kernels}, lambda _, key, keyset, __: ran.append((key, highest_first(keyset))))
         try:
             y = call()
         finally:

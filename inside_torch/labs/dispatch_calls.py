@@ -78,7 +78,7 @@ def noted(name: str, kind: str, text: str, size: str, entries: dict) -> list[str
     composite = torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{name}", "CompositeImplicitAutograd")
     keys = [key for key, one in entries.items() if not one[3] and not (key == "Meta" and composite)]
     ends = lambda key: not goes_on(key, entries[key][0])  # noqa: E731
-    put_before(library, {name: keys}, lambda _, key, keyset: ran.append(key), ends)
+    put_before(library, {name: keys}, lambda _, key, *__: ran.append(key), ends)
     try:
         within(kind, lambda made: (ran.clear(), eval(f"f({text})", made | {"f": operator(name)})), size)
     except Exception:  # a call that torch refuses, with whatever error: the kernels that ran before it count

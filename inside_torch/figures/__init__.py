@@ -32,6 +32,7 @@ from .levels import call_levels as call_levels
 from .members import who_sees as who_sees
 from .objects import object_chain as object_chain
 from .operators import operator_uses as operator_uses
+from .overlap import bucket_timeline as bucket_timeline
 from .pieces import segment_maps as segment_maps
 from .placed import placed_cells as placed_cells
 from .points import extension_points as extension_points

@@ -48,6 +48,7 @@ from .storage import storage_strip as storage_strip
 from .storage import stride_steps as stride_steps
 from .stored import stored_parts as stored_parts
 from .timeline import memory_timeline as memory_timeline
+from .timeline import peak_stacks as peak_stacks
 from .versions import version_check as version_check
 from .visits import dispatcher_visits as dispatcher_visits
 from .within import calls_within as calls_within

@@ -9,12 +9,13 @@ from inside_torch.drawing.checks import checked, checked_dict
 from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
 from inside_torch.drawing.svg import circle, group, path, rect, text
 
-from .alive import KINDS, memory_rows
+from .alive import KINDS, memory_rows, peak_row
 from .boxes import laid_out
 
 TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
 GROWS = {2: "grows with the model", 1: "grows with the batch", 3: "temporaries"}
-UNITS = ((1, "bytes", 0), (2**20, "MiB", 2), (2**30, "GiB", 2))  # size, name, decimals; used from twice its size on
+# size, name, decimals; used from twice its size on
+UNITS = ((1, "bytes", 0), (2**10, "KiB", 0), (2**20, "MiB", 2), (2**30, "GiB", 2))
 LETTER = 0.56  # em: the mean advance of the sans serif of labels
 
 
@@ -41,14 +42,32 @@ def memory_timeline(
     peak = max(range(len(rows)), key=lambda i: sum(rows[i][2:]))
     said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
     desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."
-    return laid_out(title, desc, ["call", "change", *KINDS], rows, _draw, rows, peak, list(phases))
+    return laid_out(title, desc, ["call", "change", *KINDS], rows, _draw, rows, {peak: "peak: "}, list(phases))
 
 
-def _draw(rows: list, peak: int, phases: list, wide: bool) -> tuple:
-    """Shapes, width and height: a column for each row, a band for each kind."""
+def peak_stacks(
+    ways: dict[str, Callable], model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: tuple, *, title: str
+) -> str:
+    """The bytes alive at the peak of each way to run a training step, stacked by kind, a column for each way. A way is
+    a function that runs one step of the model; it runs twice, and the second run is drawn: the storages that operators
+    return. What autograd records is an activation, also where a checkpoint runs it again; other kinds are those of
+    `memory_timeline`. Raises ValueError where a block of no kind is left, and for a name wider than its column."""
+    for name in checked_dict(ways, Callable, "ways", 5):
+        if code_width(name, READ) > (NARROW - 40) / len(ways):
+            raise ValueError(f"the name of a way is as wide as its column at most, {name!r} is wider")
+    found = {name: peak_row(way, model, optimizer, checked(batch, tuple, "batch")) for name, way in ways.items()}
+    rows = [[name, sum(sizes), *sizes] for name, sizes in found.items()]
+    said = [", ".join(f"{kind} {size}" for kind, size in zip(KINDS, sizes)) for sizes in found.values()]
+    desc = " ".join(f"{name}: {total} bytes at the peak, {of}." for (name, total, *_), of in zip(rows, said))
+    marked = dict.fromkeys(range(len(rows)), "")
+    return laid_out(title, desc, ["way", "bytes", *KINDS], rows, _draw, rows, marked, list(ways))
+
+
+def _draw(rows: list, marked: dict, phases: list, wide: bool) -> tuple:
+    """Shapes, width and height: a column for each row, a band for each kind, and on a marked row its sum."""
     room, height = (ROOM, 300) if wide else (NARROW, 320)
     legend, legend_low = _legend(room)
-    most, top, edges, shapes = sum(rows[peak][2:]), legend_low + 30, [], legend
+    most, top, edges, shapes = max(sum(rows[i][2:]) for i in marked), legend_low + 30, [], legend
     size, unit, decimals = next(one for one in reversed(UNITS) if most >= 2 * one[0] or one[0] == 1)
     ticks = _ticks(most / size)
     left, low = MARGIN + 7 + code_width(str(ticks[-1]), READ), top + height
@@ -65,10 +84,11 @@ def _draw(rows: list, peak: int, phases: list, wide: bool) -> tuple:
             line = path("M", edges[run[0]], spans[run[0]][1], *around[2:])
             shapes.append(group(f"it-{tone}", path("M", *around, *back, "Z", kind="it-fill"), line))
         shapes += _label(kind, edges, spans) if tone != 3 else []
-    x, y = (edges[peak] + edges[peak + 1]) / 2, top
-    half = code_width(said := f"peak: {most / size:.{decimals}f} {unit}", READ) / 2
-    at = min(max(x, half), room + MARGIN - half)
-    shapes += [circle(x, y, 3.5, "it-pill"), text(at, y - 9, said, "it-label", "middle")]
+    for i, words in marked.items():
+        x, y = (edges[i] + edges[i + 1]) / 2, low - sum(rows[i][2:]) / most * height
+        half = code_width(said := f"{words}{sum(rows[i][2:]) / size:.{decimals}f} {unit}", READ) / 2
+        at = min(max(x, half), room + MARGIN - half)
+        shapes += [circle(x, y, 3.5, "it-pill"), text(at, y - 9, said, "it-label", "middle")]
     shapes += [path("M", left, top, "V", low, "H", edges[-1], kind="it-edge")]
     shapes += [text(left - 5, low - at * size / most * height + 5, str(at), "it-index", "end") for at in ticks]
     for i, phase in enumerate(phases):

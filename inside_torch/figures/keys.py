@@ -87,8 +87,8 @@ def kernels(operator: str, tensor: torch.Tensor, *, title: str) -> str:
 
 def route(operator: str, tensor: torch.Tensor) -> list:
     """A row for each key of a call of `operator` on `tensor`, the highest first: key, who brings it, what happens
-    there (excluded, falls through, runs; below a composite kernel, which starts calls of its own, not reached), the
-    file that registered the entry, the kind of entry."""
+    there (excluded by the thread; dropped before any kernel runs, because its entry is a fallthrough; runs; below a
+    composite kernel, which starts calls of its own, not reached), the file that registered the entry, its kind."""
     included = torch._C._dispatch_tls_local_include_set()
     excluded = torch._C._dispatch_tls_local_exclude_set()
     own = torch._C._dispatch_keys(checked(tensor, torch.Tensor, "tensor"))
@@ -97,7 +97,7 @@ def route(operator: str, tensor: torch.Tensor) -> list:
     while (key := keys.highestPriorityTypeId()) != torch._C.DispatchKey.Undefined:
         bringers = ["tensor"] * own.has(key) + ["thread"] * included.has(key)
         falls, file, kind = table[key.name].group("falls", "file", "kind") if key.name in table else ("", "", "")
-        happens = "excluded" if not (keys - excluded).has(key) else "falls through" if falls else "runs"
+        happens = "excluded" if not (keys - excluded).has(key) else "dropped" if falls else "runs"
         happens = "not reached" if any(one[4] == COMPOSITE for one in rows) else happens
         if happens == "runs" and not file:
             raise ValueError(f"{operator} has no entry for {key.name}")
@@ -110,9 +110,10 @@ def route(operator: str, tensor: torch.Tensor) -> list:
 
 def call_route(operator: str, tensor: torch.Tensor, *, title: str) -> str:
     """The way of a call of `operator` (`aten::addmm`) whose tensors are like `tensor`. Left each key of the call, the
-    highest above: 1 where it is in the key set, filled where a kernel runs, dashed and 0 where the thread excludes it,
-    and who brings it. Right the entry in the operator's table, a box around what runs: the kind of kernel as the table
-    names it, and the file; an arrow leads from a kernel to the one that it calls.
+    highest above: 1 where it is in the key set that the first kernel gets, filled where a kernel runs, dashed and 0
+    where the thread excludes it or the call drops it, and who brings it. Right the entry in the operator's table, a
+    box around what runs: the kind of kernel as the table names it, and the file; an arrow leads from a kernel to the
+    one that it calls.
 
     Raises TypeError for no tensor, ValueError where no kernel runs, for a key without an entry and for names that do
     not fit."""
@@ -133,7 +134,7 @@ def _way(operator: str, rows: list, wide: bool) -> list:
     called = [(at[i, 1], rows[i][4]) for i, one in enumerate(runs) if one]
     entries = called[0][0].x
     for i, (_, _, happens, *_) in enumerate(rows):
-        bit, edge = ("0", "it-edge it-dashed") if happens == "excluded" else ("1", "it-edge")
+        bit, edge = ("0", "it-edge it-dashed") if happens in ("excluded", "dropped") else ("1", "it-edge")
         kind, level = "it-element" if runs[i] else "it-cell", at[i, 0].level
         shapes += cell(MARGIN, level - CELL / 2, CELL, bit, kind=kind, edge="" if runs[i] else edge)
         shapes += [] if runs[i] else [text(entries + 36, level + 4, happens, "it-value it-note")]

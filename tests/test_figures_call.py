@@ -85,7 +85,7 @@ def test_the_stages_hold_what_was_counted(compiled):
 
 
 def test_a_hit_passes_three_stages_and_both_ways_look_different(compiled):
-    assert [row[0] for row in rows_of(compiled)[:7] if "hit" in row[2]] == ["frame", "guards", "compiled code"]
+    assert [row[0] for row in rows_of(compiled)[:6] if "hit" in row[2]] == ["frame", "guards", "cache entry"]
     ways = {group.get("class") for group in ElementTree.fromstring(compiled)[-1] if group.tag == f"{SVG}g"}
     assert ways == {"it-1", "it-2"} and {"hit", "miss"} <= set(texts(compiled))
 

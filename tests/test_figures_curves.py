@@ -52,6 +52,7 @@ def all_figures():
         step_curves(plots, title=HOSTILE),
         step_curves(plots, title="One above the other", columns=1),
         step_curves({"one": {"alone": [0.0, 1.0]}}, title="One"),
+        step_curves({"one": {"alone": [0.0, 1.0]}}, title="Two", phases={HOSTILE: 1, "b": 1}),
         crossing(),
         crossing({HOSTILE: lambda n: 10 - n, "b": lambda n: n, "c": lambda n: 3.0}, []),
     ]
@@ -149,6 +150,18 @@ def test_a_curve_ends_at_its_first_none():
     x0, end, last = float(ended[1]), float(ended[-1]), float(whole[-1])
     assert end - x0 == pytest.approx((last - x0) / 3, abs=0.1)
     assert table(svg)["rows"] == [[0, "1", "0"], [1, "", "1"], [2, "", "0.5"]]
+
+
+def test_phases_share_the_axis_and_a_circle_marks_where_a_curve_is_highest():
+    svg = step_curves({"p": {"a": [1.0, 3.0, 0.0, 3.0]}}, title="t", phases={"there": 1, "back": 3})
+    x0, *_, end = (float(word) for word in parts(svg, "path", "it-line")[0].get("d").split() if not word.isalpha())
+    step = (end - x0) / 4
+    names = {e.text: float(e.get("x")) for e in parts(svg, "text", "it-index") if e.get("text-anchor") == "middle"}
+    assert names == {"there": pytest.approx(x0 + step / 2, abs=0.1), "back": pytest.approx(x0 + 2.5 * step, abs=0.1)}
+    limit = [e.get("d").split() for e in parts(svg, "path", "it-edge")]
+    assert float(limit[2][1]) == pytest.approx(x0 + step, abs=0.1)
+    circle, *_ = parts(svg, "circle", "it-pill")
+    assert float(circle.get("cx")) == pytest.approx(x0 + 1.5 * step, abs=0.1)
 
 
 def test_a_phone_shows_the_plots_one_below_the_other():
@@ -252,6 +265,7 @@ def refused():
         "infinite": (lambda: step_curves({"p": {"a": [1.0, float("inf")]}}, title="t"), ValueError, "inf"),
         "ragged": (lambda: step_curves({"p": {"a": [1, 2], "b": [1, 2, 3]}}, title="t"), ValueError, "one length"),
         "one step": (lambda: step_curves({"p": {"a": [1]}}, title="t"), ValueError, "one length"),
+        "phases": (lambda: step_curves({"p": {"a": [1, 2]}}, title="t", phases={"a": 3}), ValueError, "2 steps in all"),
         "wide label": (lambda: step_curves({"p": {"a" * 36: [0, 1]}}, title="t"), ValueError, "wider"),
         "line no function": (lambda: crossing({"a": 3}), TypeError, "Callable"),
         "no lines": (lambda: crossing({}), ValueError, "1 to 3"),

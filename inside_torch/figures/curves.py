@@ -81,16 +81,20 @@ def loss_paths(
     return figure(*drawn(len(paths), ROOM), title, desc, columns, rows, drawn(1, NARROW))
 
 
-def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
+def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2, phases: dict[str, int] | None = None) -> str:
     """One to twelve plots, each of one to three lists of numbers, one value a step, held until the next one; a curve
     ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0. A
-    phone shows the plots one below the other. Raises TypeError for what is no number or no text, ValueError for lists
-    of unlike lengths, for what is not finite and for a label wider than its plot."""
+    phone shows the plots one below the other. `phases` are the names of stretches of the axis and the steps in each:
+    they stand there instead of numbers, and a circle stands where a curve is highest. Raises TypeError for what is no
+    number or no text, ValueError for lists of unlike lengths, for what is not finite, for a label wider than its plot
+    and for phases of more or fewer steps than a curve."""
     checked_dict(plots, dict, "plots", 12)
     lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
     steps = min(lengths)
     if not 2 <= steps <= MOST_STEPS or len(lengths) > 1:
         raise ValueError(f"curves have one length of 2 to {MOST_STEPS}, got {sorted(lengths)}")
+    if phases and sum(checked_dict(phases, int, "phases", 5).values()) != steps:
+        raise ValueError(f"the phases must have {steps} steps in all, got {phases}")
     plots = {
         name: {label: _numbers(label, curve[: [*curve, None].index(None)]) for label, curve in curves.items()}
         for name, curves in plots.items()
@@ -116,8 +120,7 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
                 path("M", x, y, "V", y + HIGH, kind="it-edge"),
                 path("M", x, up(0), "H", x + wide, kind="it-edge"),
                 *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
-                text(x, y + HIGH + 14, "step 0", "it-index"),
-                *(text(across(at), y + HIGH + 14, str(at), "it-index", "middle") for at in fifths),
+                *_axis(across, y + HIGH, fifths, phases or {}),
                 text(x, y - 8, name, "it-name"),
             ]
             for tone, (label, curve) in enumerate(curves.items(), 1):
@@ -126,12 +129,27 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2) -> str:
                     way += ["H", across(step), "V", up(value)] if value != before else []
                 key = [path("M", x - outdent, at - 4, "h", 26), text(x - outdent + 32, at, label, "it-value")]
                 shapes.append(group(f"it-{tone}", path(*way, "H", across(len(curve))), *key))
+                most = max(curve)
+                shapes += [circle(across(curve.index(most) + 0.5), up(most), 3.5, "it-pill")] if phases else []
             if i % columns == columns - 1 or i == len(plots) - 1:
                 y += HIGH + 54 + 16 * max(len(curves) for curves in list(plots.values())[i - i % columns : i + 1])
         return shapes, left + min(columns, len(plots)) * (wide + 56) - 42, y - 30
 
     layouts = drawn(columns, WIDE * 2 // columns), drawn(1, NARROW - 64, outdent=50)
     return figure(*layouts[0], title, desc, ["step", *named], rows, layouts[1])
+
+
+def _axis(across: Callable, low: float, fifths: range, phases: dict) -> list:
+    """What stands below a plot whose lower end is `low`: the numbers of some steps, or the phases and their limits."""
+    if not phases:
+        first = text(across(0), low + 14, "step 0", "it-index")
+        return [first, *(text(across(at), low + 14, str(at), "it-index", "middle") for at in fifths)]
+    shapes, begin = [], 0
+    for phase, count in phases.items():
+        shapes.append(text(across(begin + count / 2), low + 14, phase, "it-index", "middle"))
+        shapes += [path("M", across(begin), low - HIGH, "V", low + 18, kind="it-edge")] if begin else []
+        begin += count
+    return shapes
 
 
 def _cross(x: float, y: float) -> str:

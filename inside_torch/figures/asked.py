@@ -15,7 +15,7 @@ from .boxes import Box, across, down, grid, laid_out
 from .noted import put_before
 
 QUESTIONS = {
-    "1 Inference mode": "is autograd's code called at all?",
+    "1 The dispatcher": "is autograd's code called at all?",
     "2 Grad mode": "does the thread want nodes?",
     "3 The tensors": "does an input require grad?",
 }

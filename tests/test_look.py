@@ -92,12 +92,17 @@ def test_a_figure_stands_in_the_middle_of_the_text_and_a_little_larger_than_draw
 
 def test_whoever_comes_to_a_term_by_keyboard_reads_its_definition_there(chromium, looks: Path):
     page = opened(chromium, looks, 320)
-    page.get_by_role("link", name="knot", exact=True).focus()
-    shown = page.get_by_role("tooltip")
-    shown.wait_for()
-    place = shown.locator(":scope > *").bounding_box()
+    link, shown = page.get_by_role("link", name="knot", exact=True), page.get_by_role("tooltip")
+    link.focus()
+    place, below = shown.bounding_box(), link.bounding_box()
     assert shown.inner_text() == "A knot is a rope around itself."
-    assert place["x"] >= 0 and place["x"] + place["width"] <= 320
+    assert place["x"] >= 0 and place["x"] + place["width"] <= 320 and place["y"] > below["y"] + below["height"]
+    page.keyboard.press("Escape")
+    assert shown.count() == 0
+    link.blur()
+    link.focus()
+    page.keyboard.press("Tab")
+    assert shown.count() == 0
     page.close()
 
 

@@ -51,6 +51,21 @@ for (const heading of report ? document.querySelectorAll(".md-content :is(h2, h3
   heading.append(link)
 }
 
+/* The title of a link, for whoever comes to it by keyboard: browsers show titles to a pointer only. A link to the place
+   where it stands needs none. The theme's own tooltips would measure every title when a page loads. */
+let tip
+document.addEventListener("focusin", ({ target }) => {
+  if (!target.matches("article a[title]:not(.headerlink, .it-link):focus-visible")) return
+  tip = Object.assign(document.createElement("div"), { className: "it-tip", role: "tooltip", textContent: target.title })
+  document.body.append(tip)
+  const { left, bottom } = target.getBoundingClientRect()
+  const most = document.documentElement.clientWidth - tip.offsetWidth - 16
+  tip.style.left = `${scrollX + Math.max(16, Math.min(left, most))}px`
+  tip.style.top = `${scrollY + bottom + 6}px`
+})
+document.addEventListener("focusout", () => tip?.remove())
+document.addEventListener("keydown", ({ key }) => key === "Escape" && tip?.remove())
+
 /* A lab is a figure until its button is pressed, or until an address leads into it. What it takes is loaded then. */
 const labs = new URL("../labs/", document.currentScript.src)
 const loaded = (file) =>

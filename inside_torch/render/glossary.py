@@ -84,8 +84,8 @@ def moved(sentence: str, page: Page, folder: str) -> str:
 
 
 def defining(page_html: str, page: Page, terms: dict[str, Term]) -> str:
-    """A rendered page whose links to the terms of other pages have their definitions as titles: the theme shows them
-    to whoever hovers over a link or moves to it by keyboard."""
+    """A rendered page whose links to the terms of other pages have their definitions as titles: browsers show them
+    to a pointer, and book.js to whoever comes to a link by keyboard."""
 
     def link(found: re.Match[str]) -> str:
         name = html.unescape(found[2])

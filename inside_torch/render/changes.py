@@ -70,7 +70,7 @@ def folded_html(others: Others, src: str, key: str) -> str:
     if not parts:
         return ""
     opening = html.escape(joined(sorted({label(one.torch) for same in groups.values() for one in same})))
-    inside = f"<summary>not so with {opening}</summary>{''.join(parts)}"
+    inside = f"<summary>another output with {opening}</summary>{''.join(parts)}"
     return f'<details class="it-other" data-search-exclude>{inside}</details>'
 
 

@@ -50,11 +50,11 @@ class Allocator:
         return self.note("alloc", segment, block["address"], size)
 
     def best_fit(self, pool, size):
-        """The smallest free block of the pool that is large enough; of several, the one with the lowest address."""
+        """The smallest free block of the pool that is large enough; of several, the one in the oldest segment."""
         limit = self.max_split if size < self.max_split else size + LARGE_SEGMENT
         segments = (s for s in self.segments if pool.items() <= s.items())
         fits = [(s, b) for s in segments for b in s["blocks"] if b["state"] == FREE and size <= b["size"] < limit]
-        fits.sort(key=lambda fit: (fit[1]["size"], fit[1]["address"]))
+        fits.sort(key=lambda fit: fit[1]["size"])  # the order of equal ones, by segment and address, stays
         while fits[1:] and self.room(*fits[1]) < self.room(*fits[0]):
             fits.pop(0)  # it can grow to more than the next one, so it is spared
         return fits[0] if fits else None

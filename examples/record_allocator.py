@@ -89,7 +89,7 @@ torch.cuda.empty_cache()
 allowed = torch.cuda.memory_reserved() + 400 * MB  # what the ten lines left, the workspace of cuBLAS, stays
 torch.cuda.set_per_process_memory_fraction((allowed + 1000) / torch.cuda.mem_get_info()[1])
 for pages, seed in itertools.product((False, True), range(SEQUENCES)):
-    torch.cuda.memory._set_allocator_settings(f"expandable_segments:{pages}")
+    torch._C._accelerator_setAllocatorSettings(f"expandable_segments:{pages}")
     program = functools.partial(too_little, seed)
     recording[f"expandable_segments:{pages}, seed {seed}"] = record(program, expandable=pages, allowed=400 * MB)
 with gzip.open("allocator.json.gz", "wt") as file:

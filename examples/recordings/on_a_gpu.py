@@ -1,6 +1,5 @@
 """What the book says about GPUs, run on one: each section is printed between two marks, for the pages to include."""
 
-import contextlib
 import copy
 import itertools
 import os
@@ -12,31 +11,11 @@ import time
 from pathlib import Path
 
 import torch
+from gpu import MB, message, section, smi
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.benchmark import Timer
 from torch.utils.checkpoint import checkpoint_sequential
-
-if not torch.cuda.is_available():
-    print("skipped: no CUDA device")
-    sys.exit(77)  # the status by which test runners know a skip
-
-MB = 2**20
-
-
-def smi(field):
-    command = ["nvidia-smi", f"--query-gpu={field}", "--format=csv,noheader,nounits"]
-    return subprocess.check_output(command, text=True).strip()
-
-
-WHERE = f"{torch.cuda.get_device_name()}\ndriver {smi('driver_version')}, torch {torch.__version__}\n"
-
-
-@contextlib.contextmanager
-def section(name):
-    print(f"--8<-- [start:{name}]", WHERE, sep="\n")
-    yield
-    print(f"--8<-- [end:{name}]")
 
 
 def tensor(mib):
@@ -47,16 +26,6 @@ def memory(step):
     torch.cuda.synchronize()
     allocated, reserved = torch.cuda.memory_allocated() // MB, torch.cuda.memory_reserved() // MB
     print(f"{step:13}{allocated:4}{reserved:5}{smi('memory.used'):>5}")
-
-
-def message(code, call):
-    print(f">>> {code}")
-    try:
-        call()
-    except (RuntimeError, TypeError) as error:
-        print(textwrap.fill(str(error), 76))
-    else:
-        raise AssertionError("nothing was refused")
 
 
 torch.cuda.init()

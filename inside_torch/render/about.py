@@ -16,7 +16,7 @@ from inside_torch.render import glossary
 from inside_torch.take import exercise
 from inside_torch.take.files import file_names
 
-WORDS, LINES = 200, 40  # what one reads in a minute: of prose, and of code with its output
+WORDS, LINES = 150, 25  # what one reads in a minute: of prose, and of code with its output
 
 
 @dataclass(frozen=True)

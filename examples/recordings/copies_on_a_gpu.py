@@ -51,23 +51,23 @@ with section("waits"):
             call()
             torch.cuda.set_sync_debug_mode("default")
         assert waited == any("called a synchronizing" in str(one.message) for one in said), "the warning knows"
-        print(f"{code:36}{'waits' if waited else 'goes on'}")
+        print(f"{'waits' if waited else 'goes on':8}{code}")
 
 with section("copies"):
     plain = torch.ones(256 * MB, dtype=torch.uint8)
     pinned, there = plain.pin_memory(), torch.empty(256 * MB, dtype=torch.uint8, device="cuda")
     seconds(there.copy_, plain, times=10)
-    whole = seconds(there.copy_, plain, times=10)
-    print("                              time  Python waits")
+    taken = []
+    print("to the GPU                   time  Python waits")
     for name, source in (("plain", plain), ("pinned", pinned)):
         for later in (False, True):
-            taken = seconds(there.copy_, source, later, times=10)
+            taken.append(seconds(there.copy_, source, later, times=10))
             torch.cuda.synchronize()
             start = time.perf_counter()
             there.copy_(source, non_blocking=later)
             waited = time.perf_counter() - start
-            print(f"{name:7}non_blocking={later!s:8}{taken / whole:6.0%}{waited / whole:12.0%}")
-    print(f"plain.pin_memory()          {seconds(plain.pin_memory, times=5) / whole:6.0%}")
+            print(f"{name:7}non_blocking={later!s:7}{taken[-1] / taken[0]:6.0%}{waited / taken[0]:14.0%}")
+    print(f"plain.pin_memory()          {seconds(plain.pin_memory, times=5) / taken[0]:5.0%}")
 
 with section("loading"), tempfile.TemporaryDirectory() as folder:
     path = Path(folder) / "model.pt"
@@ -104,8 +104,8 @@ with section("offload"):
 
     train()  # cuBLAS takes its workspace
     whole = seconds(train, times=5)
-    print(f"plain                         {peak(train):5} MiB")
+    print(f"{'plain':30}{peak(train):4} MiB")
     for pin in (False, True):
         taken = seconds(offloaded, pin, times=5)
         used = peak(lambda pin=pin: offloaded(pin))
-        print(f"save_on_cpu(pin_memory={pin!s:5}) {used:4} MiB, {taken / whole:.1f} times as long")
+        print(f"{f'save_on_cpu(pin_memory={pin})':30}{used:4} MiB, {taken / whole:.1f} times as long")

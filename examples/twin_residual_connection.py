@@ -8,35 +8,35 @@ STEPS, RATE, EPS = 200, 0.2, 1e-5
 torch.manual_seed(0)
 x = torch.rand(16, 6, dtype=torch.float64) * 2 - 1
 t = x + torch.tanh(x.flip(1))
-start = [torch.rand(shape, dtype=torch.float64) - 0.5 for shape in ((6, 6), (6, 12), (12,), (12, 6))]
+start = [torch.rand(shape, dtype=torch.float64) - 0.5 for shape in ((6, 6), (12, 6), (12,), (6, 12))]
 
 
 # --8<-- [start:twins]
 def by_autograd(w0, w1, b1, w2):
-    s = x @ w0
+    s = x @ w0.T
     n = layer_norm(s, (6,), eps=EPS)
-    y = s + torch.relu(n @ w1 + b1) @ w2
+    y = s + torch.relu(n @ w1.T + b1) @ w2.T
     loss = ((y - t) ** 2).mean()
     return loss, torch.autograd.grad(loss, (w0, w1, b1, w2))
 
 
 def by_hand(w0, w1, b1, w2):
-    s = x.numpy() @ w0
+    s = x.numpy() @ w0.T
     rstd = 1 / np.sqrt(s.var(axis=1, keepdims=True) + EPS)
     n = (s - s.mean(axis=1, keepdims=True)) * rstd
-    z = n @ w1 + b1
+    z = n @ w1.T + b1
     h = np.maximum(z, 0)
-    error = s + h @ w2 - t.numpy()
+    error = s + h @ w2.T - t.numpy()
 
     d_y = 2 * error / error.size
-    d_w2 = h.T @ d_y
-    d_z = (d_y @ w2.T) * (z > 0)
-    d_w1, d_b1 = n.T @ d_z, d_z.sum(axis=0)
-    d_n = d_z @ w1.T
+    d_w2 = d_y.T @ h
+    d_z = (d_y @ w2) * (z > 0)
+    d_w1, d_b1 = d_z.T @ n, d_z.sum(axis=0)
+    d_n = d_z @ w1
     along = (d_n * n).mean(axis=1, keepdims=True)
     d_s = rstd * (d_n - d_n.mean(axis=1, keepdims=True) - n * along)
     d_s += d_y  # the other way out of the fork: s + ...
-    return (error**2).mean(), (x.numpy().T @ d_s, d_w1, d_b1, d_w2)
+    return (error**2).mean(), (d_s.T @ x.numpy(), d_w1, d_b1, d_w2)
 
 
 # --8<-- [end:twins]

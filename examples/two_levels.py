@@ -8,9 +8,9 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
-# --8<-- [start:level]
-def level(stack, func):
-    """func, or in its place the last handler of the stack."""
+# --8<-- [start:behind]
+def behind(stack, func):
+    """func, with a stack of handlers before it."""
 
     def call(*args):
         if not stack:
@@ -24,37 +24,45 @@ def level(stack, func):
     return call
 
 
-# --8<-- [end:level]
+# --8<-- [end:behind]
 
 
 # --8<-- [start:torch]
 def record(func, *args):
-    """Autograd: notes the operator, calls it, may save the result."""
+    """Autograd: notes the operator, then calls it."""
     tape.append(func.__name__)
-    out = func(*args)
-    if func.__name__ in ("relu", "tanh"):
-        detach(out)
-    return out
+    return func(*args)
 
 
 def operator(func):
-    """An operator: autograd above the dispatch level."""
-    return level(autograd, level(operators, func))
+    """An operator: autograd, then the dispatch level."""
+    return behind(autograd, behind(operators, func))
 
 
 functions, autograd, operators, tape = [], [record], [], []
-detach = level(operators, torch.detach)
 t, addmm = operator(torch.t), operator(torch.addmm)
-relu = level(functions, operator(torch.relu))
-tanh = level(functions, operator(torch.tanh))
+relu = behind(functions, operator(torch.relu))
+tanh = behind(functions, operator(torch.tanh))
 
 
 def linear(x, weight, bias):
     return addmm(bias, x, t(weight))
 
 
-linear = level(functions, linear)
+linear = behind(functions, linear)
 # --8<-- [end:torch]
+detach = behind(operators, torch.detach)
+
+
+def save(func, *args):
+    """As record, and like torch it calls detach where the node saves the result."""
+    out = record(func, *args)
+    if func.__name__ in ("relu", "tanh"):
+        detach(out)
+    return out
+
+
+autograd[:] = [save]
 
 
 def handler(self, func, types, args=(), kwargs=None):

@@ -47,6 +47,7 @@ from .slopes import slope_dots as slope_dots
 from .storage import storage_strip as storage_strip
 from .storage import stride_steps as stride_steps
 from .stored import stored_parts as stored_parts
+from .swapped import swapped_call as swapped_call
 from .timeline import memory_timeline as memory_timeline
 from .timeline import peak_stacks as peak_stacks
 from .versions import version_check as version_check

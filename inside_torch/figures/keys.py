@@ -212,7 +212,7 @@ def _bits(found: list, rows: list, wide: bool) -> list:
     shapes += [text(x, y, said, "it-value it-note") for x, said in zip(columns, ("bit's name", "key"))]
     for i, name, made in rows:
         if wide and i >= ROW and made != name and len(backends) == 1:  # made of two bits
-            made = f"{made} ({i} + {backends[0]})"
+            made = f"{made} (bits {i}, {backends[0]})"
         shapes += [
             text(columns[0] - 6, y + LINE, str(i), "it-value", "end"),
             text(columns[0], y + LINE, name, "it-name"),

@@ -53,8 +53,8 @@ for rows, classes in zip(x.chunk(4), target.chunk(4)):
 for rank in range(4):
     mine = [part.shards[rank] for part in parts if rank < len(part.shards)]
     torch.optim.AdamW(mine, lr=0.01).step()
+    # --8<-- [end:step]
     print(f"rank {rank} steps", *(tuple(shard.shape) for shard in mine))
-# --8<-- [end:step]
 
 x, target, plain = ten_lines()
 optimizer = torch.optim.AdamW(plain.parameters(), lr=0.01)

@@ -69,6 +69,13 @@ def sharded(rank, folder):
         print("after 100 steps, weights and norm are one process's")
     # --8<-- [end:rank]
 
+    one = nn.Linear(3, 1)  # drawn alike on both ranks; a single row, so rank 1 gets none of it
+    right = one(x).detach()
+    assert fully_shard(one).weight.to_local().shape == (1 - rank, 3)
+    torch.testing.assert_close(one(x), right)
+    if rank == 0:
+        print("a rank without a row computes with the layer")
+
     states = get_state_dict(model, optimizer)
     dcp.save(dict(zip(("model", "optimizer"), states)), checkpoint_id=folder)
     with Collectives() as seen:

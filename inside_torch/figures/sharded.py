@@ -1,4 +1,4 @@
-"""Sharding over one training step: which units are whole on a rank when, and which collectives make them so."""
+"""Sharding over one training step: what a rank holds when, and which collectives make units whole."""
 
 import torch
 from torch import nn
@@ -6,23 +6,28 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from inside_torch.drawing.checks import checked, checked_dict
 from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
-from inside_torch.drawing.svg import path, rect, text
+from inside_torch.drawing.svg import group, path, rect, text
 
 from .boxes import laid_out
 
 KINDS = {"AG": "all-gather", "F": "forward", "B": "backward", "RS": "reduce-scatter"}
 LEGEND = [*(f"{key} {said}" for key, said in KINDS.items()), "filled: whole"]
 COLLECTIVES = {"_allgather_base_": "AG", "_reduce_scatter_base_": "RS"}
-HIGH, BARS, WIDEST = 30, 44, 16  # of a cell, of the largest bar; the most events
+FILLED, EDGE = "it-element", "it-edge"  # of a bar, from its top: the bands
+BANDS = {"whole": ("it-1", FILLED), "gradients": ("it-2", FILLED), "shards": ("it-1", EDGE), "state": ("it-3", FILLED)}
+HIGH, BARS, WIDEST = 30, 120, 16  # of a cell, of the largest bar; the most events
 
 
-def shard_timeline(model: nn.Module, units: dict[str, nn.Module], x: torch.Tensor, *, title: str) -> str:
+def shard_timeline(model: nn.Module, optimizer, units: dict[str, nn.Module], x: torch.Tensor, *, title: str) -> str:
     """A row for each unit and a column for each collective, forward and backward of a unit, in the order in which they
-    happen in `model(x).sum().backward()` on this rank; a cell is filled while the unit's parameters are whole, and the
-    bars are the bytes of those. `fully_shard` was applied to each unit and to the model, over any group, as `fake`.
+    happen in `model(x).sum().backward()` on this rank, and a last column for the optimizer's step, all of a second
+    step. A cell is filled while the unit's parameters are whole. Bars stack the bytes of those, of gradients, whole and
+    in shards, of shards, and of state, without step counters and without the copies that a collective makes.
+    `fully_shard` was applied to each unit and to the model, over any group, as `fake`.
     Raises TypeError for a unit that is not sharded, ValueError for two of one size (their collectives could not be told
-    apart), for parameters outside of all units or padded, for a unit that computes without its parameters or is whole
-    at the end, and for too many events. Source: what a dispatch mode and hooks see, and storages of private groups."""
+    apart), for parameters outside of all units or padded, for an optimizer without the shards, for a unit that computes
+    without its parameters, where more than shards are left at the end, and for too many events. Source: what a dispatch
+    mode and hooks see, and storages of private groups."""
     from torch.distributed.fsdp import FSDPModule  # an import of seconds, which other figures do not need
 
     for unit in checked_dict(units, FSDPModule, "units", 4).values():
@@ -30,24 +35,31 @@ def shard_timeline(model: nn.Module, units: dict[str, nn.Module], x: torch.Tenso
     sizes = [sum(p.numel() for p in one.parameters()) for one in (model, *units.values())]
     if sizes[0] != sum(sizes[1:]) or len(set(sizes)) < len(sizes) - (len(units) == 1):
         raise ValueError(f"units differ in size and have all parameters of the model, got {sizes[1:]} of {sizes[0]}")
-    rows = _recorded(model, units, dict(zip(sizes[1:], units)), checked(x, torch.Tensor, "x"))
+    stepped = [w for one in checked(optimizer, torch.optim.Optimizer, "optimizer").param_groups for w in one["params"]]
+    if {*stepped} != {*model.parameters()}:
+        raise ValueError("the optimizer does not have the shards of the model")
+    rows = _recorded(model, optimizer, units, dict(zip(sizes[1:], units)), checked(x, torch.Tensor, "x"))
     if len(rows) > WIDEST:
         raise ValueError(f"{len(rows)} events are too many for a figure")
-    said = [f"{KINDS[kind]} {name}, {sum(whole)} bytes" for kind, name, *whole in rows]
+    said = [f"{KINDS.get(kind, kind)} {name}".strip() + f", {sum(held)} bytes" for kind, name, *held in rows]
     draw = lambda wide: (_wide if wide else _narrow)(rows, list(units))  # noqa: E731
     desc = f"In order: {'; '.join(said)}."
-    return laid_out(title, desc, ["event", "unit", *units], rows, draw, kind="it-1 it-large")
+    return laid_out(title, desc, ["event", "unit", *units, *list(BANDS)[1:]], rows, draw, kind="it-1 it-large")
 
 
-def _recorded(model: nn.Module, units: dict, names: dict, x: torch.Tensor) -> list:
-    """Each event's kind, its unit, and the bytes of each unit's parameters that are whole then; `names` by size."""
+def _recorded(model: nn.Module, optimizer, units: dict, names: dict, x: torch.Tensor) -> list:
+    """Each event's kind, its unit, the bytes of each unit that is whole then and of other BANDS; `names` by size."""
     rows, handles = [], []
+    params = [p for unit in units.values() for p in unit._get_fsdp_state()._fsdp_param_group.fsdp_params]
 
-    def note(kind, name, arriving=0):
+    def note(kind, name, arriving=0, reduced=()):
         whole = [_whole(unit) or (arriving if other == name else 0) for other, unit in units.items()]
-        if kind in "FB" and not whole[list(units).index(name)]:
+        if kind in ("F", "B") and not whole[list(units).index(name)]:
             raise ValueError(f"{name} computes without its parameters")
-        rows.append([kind, name, *whole])
+        state = [t for one in optimizer.state.values() for t in one.values() if t.ndim]
+        grads = [w.grad for p in params for w in (p.sharded_param, getattr(p, "_unsharded_param", p.sharded_param))]
+        grads += [one.reduce_scatter_input for one in model._get_fsdp_state()._comm_ctx.reduce_scatter_states]
+        rows.append([kind, name, *whole, *map(_held, ([*grads, *reduced], [p.sharded_param for p in params], state))])
 
     class Collectives(TorchDispatchMode):
         def __torch_dispatch__(self, op, types, args=(), kwargs=None):
@@ -56,7 +68,8 @@ def _recorded(model: nn.Module, units: dict, names: dict, x: torch.Tensor) -> li
                 buffer = max(args[:2], key=torch.Tensor.numel)  # of output and input, the one for the whole unit
                 if buffer.numel() not in names:
                     raise ValueError(f"no unit has {buffer.numel()} parameters: padded, or outside of the units")
-                note(kind, names[buffer.numel()], buffer.nbytes if kind == "AG" else 0)
+                name, arriving = names[buffer.numel()], buffer.nbytes if kind == "AG" else 0
+                note(kind, name, arriving, args[:2] if kind == "RS" else ())
             return op(*args, **(kwargs or {}))
 
     def watch(name):
@@ -66,6 +79,9 @@ def _recorded(model: nn.Module, units: dict, names: dict, x: torch.Tensor) -> li
         handles.append(units[name].register_forward_pre_hook(lambda module, args: note("F", name)))
         handles.append(units[name].register_forward_hook(forward))
 
+    model(x).sum().backward()
+    optimizer.step()
+    optimizer.zero_grad()
     for name in units:
         watch(name)
     try:
@@ -74,9 +90,18 @@ def _recorded(model: nn.Module, units: dict, names: dict, x: torch.Tensor) -> li
     finally:
         for handle in handles:
             handle.remove()
-    if any(_whole(unit) for unit in units.values()):
-        raise ValueError("a unit is whole after the step")
+    optimizer.step()
+    note("step", "")
+    *whole, gradients, shards, state = rows[-1][2:]
+    if any(whole) or gradients != shards or state % shards:
+        raise ValueError(f"after the step: {whole} whole, {gradients} of gradients, {shards} shards, {state} of state")
     return rows
+
+
+def _held(tensors: list) -> int:
+    """The bytes of the storages of tensors, or of their shards; None among them is no tensor."""
+    stores = [getattr(t, "_local_tensor", t).untyped_storage() for t in tensors if t is not None]
+    return sum({store.data_ptr(): store.nbytes() for store in stores}.values())
 
 
 def _whole(unit) -> int:
@@ -90,6 +115,11 @@ def _whole(unit) -> int:
 def _cell(x, y, width, whole: bool, said: str) -> list:
     shape = rect(x, y, width, HIGH - 4, "it-element" if whole else "it-edge", 3)
     return [shape, text(x + width / 2, y + 18, said, "it-name", "middle")] if said else [shape]
+
+
+def _parts(row: list) -> list:
+    """The bytes of each part of a bar from its foot, those of each whole unit at its top, and their bands."""
+    return [part for part in zip(row[:1:-1], [*BANDS.values()][::-1] + [BANDS["whole"]] * len(row)) if part[0]]
 
 
 def _wide(rows: list, names: list) -> tuple:
@@ -106,28 +136,43 @@ def _wide(rows: list, names: list) -> tuple:
         for j, (kind, unit, *whole) in enumerate(rows):
             shapes += _cell(left + step * j, y, step - 4, bool(whole[i]), kind if unit == name else "")
         y += HIGH
-    most, y = max(sum(row[2:]) for row in rows), y + 22
-    shapes.append(text(MARGIN, y + BARS, "bytes", "it-value"))
-    for j, (_, _, *whole) in enumerate(rows):
-        high, x = sum(whole) / most * BARS, left + step * j
-        shapes += [rect(x, y + BARS - high, step - 4, high, "it-element")] if high else []
-        shapes.append(text(x + step / 2 - 2, y + BARS - high - 4, str(sum(whole)), "it-value", "middle"))
-    shapes.append(path("M", left, y + BARS, "H", ROOM + MARGIN, kind="it-edge"))
-    return shapes, ROOM + 2 * MARGIN, y + BARS + MARGIN
+    most, low, x = max(sum(row[2:]) for row in rows), y + 54 + BARS, left
+    shapes.append(text(left + step * (len(rows) - 0.5) - 2, y + 12, "step", "it-name", "middle"))
+    for band, (tone, kind) in BANDS.items():
+        shapes += [group(tone, rect(x, y + 2, 14, 12, kind)), text(x + 20, y + 12, band, "it-value")]
+        x += code_width(band, READ) + 44
+    shapes.append(text(MARGIN, low, "bytes", "it-value"))
+    for j, row in enumerate(rows):
+        x, high = left + step * j, low
+        for size, (tone, kind) in _parts(row):
+            high -= size / most * BARS
+            shapes.append(group(tone, rect(x, high, step - 4, size / most * BARS, kind)))
+        shapes.append(text(x + step / 2 - 2, high - 4, str(sum(row[2:])), "it-value", "middle"))
+    shapes.append(path("M", left, low, "H", ROOM + MARGIN, kind="it-edge"))
+    return shapes, ROOM + 2 * MARGIN, low + MARGIN
 
 
 def _narrow(rows: list, names: list) -> tuple:
-    """Time runs down."""
-    column, shapes, y = 58, [], MARGIN
-    for i, name in enumerate([*names, "bytes"]):
-        shapes.append(text(MARGIN + (column + 8) * (i + 0.5) - 4, y + 12, name, "it-value", "middle"))
-    y += 22
-    for kind, unit, *whole in rows:
+    """Time runs down, and bars to the right."""
+    column, shapes, y = max(code_width(name, READ) for name in names), [], MARGIN
+    left = MARGIN + (column + 6) * len(names) + 4
+    for i, name in enumerate(names):
+        shapes.append(text(MARGIN + (column + 6) * i + column / 2, y + 12, name, "it-value", "middle"))
+    shapes.append(text(left, y + 12, "bytes", "it-value"))
+    most, y = max(sum(row[2:]) for row in rows), y + 22
+    for row in rows:
         for i, name in enumerate(names):
-            shapes += _cell(MARGIN + (column + 8) * i, y, column, bool(whole[i]), kind if unit == name else "")
-        end = MARGIN + (column + 8) * (len(names) + 0.5) - 4
-        shapes.append(text(end, y + 18, str(sum(whole)), "it-value", "middle"))
+            said = row[0] if row[1] == name or (not row[1] and i == 0) else ""
+            shapes += _cell(MARGIN + (column + 6) * i, y, column, bool(row[2 + i]), said)
+        x, room = left, NARROW - left - code_width(str(most), READ)
+        for size, (tone, kind) in _parts(row):
+            shapes.append(group(tone, rect(x, y + 3, size / most * room, HIGH - 10, kind)))
+            x += size / most * room
+        shapes.append(text(x + 4, y + 18, str(sum(row[2:])), "it-value"))
         y += HIGH
-    for i, said in enumerate(LEGEND):
-        shapes.append(text(MARGIN + 150 * (i % 2), y + 16 + 20 * (i // 2), said, "it-value"))
-    return shapes, NARROW + 2 * MARGIN, y + 66
+    for i, said in enumerate([*LEGEND, "", *BANDS]):
+        x, at = MARGIN + 150 * (i % 2), y + 16 + 20 * (i // 2)
+        if said in BANDS:
+            shapes.append(group(BANDS[said][0], rect(x, at - 10, 14, 12, BANDS[said][1])))
+        shapes.append(text(x + 20 * (said in BANDS), at, said, "it-value"))
+    return shapes, NARROW + 2 * MARGIN, y + 116

@@ -15,8 +15,7 @@ from inside_torch.run.needs import needs
 from inside_torch.run.normal import normalised, without_notices
 from inside_torch.run.runner import Outcome, Runner
 
-EXAMPLE = re.compile(r"^from examples\.(\w+) import", re.M)  # a drawing may show what a program of examples/ does
-FOLDER = ROOT / "examples"
+FOLDER = ROOT / "examples"  # a drawing may show what a program or a recording in it says
 UNPRINTABLE = re.compile(r"[^\t\n\x20-\x7e\x85\xa0-\U0010ffff]")
 STDERR = "it wrote to stderr: "
 MANY = 20  # so many programs are worth the seconds in which a server imports all that any of them might need
@@ -44,10 +43,12 @@ class Program:
 
     @property
     def inputs(self) -> list[str]:
-        """The texts that its output depends on."""
-        names = EXAMPLE.findall(self.source) if self.drawing else []
-        files = [file for name in names for glob in (f"{name}.py", f"{name}/*.py") for file in FOLDER.glob(glob)]
-        return [self.source, *(file.read_text(encoding="utf-8") for file in sorted(files))]
+        """The texts that its output depends on: itself, and each file in examples/ that a drawing names."""
+        if not self.drawing or FOLDER.name not in self.source:
+            return [self.source]
+        named = set(re.findall(r"\w+", self.source)) - {FOLDER.name}
+        files = [file for file in FOLDER.rglob("*.*") if named & {file.name.partition(".")[0], file.parent.name}]
+        return [self.source, *(file.read_text(encoding="latin-1") for file in sorted(files) if file.suffix != ".pyc")]
 
 
 def judge(outcome: Outcome) -> Result:

@@ -55,3 +55,16 @@ def test_a_figure_is_drawn_anew_when_a_module_of_its_package_changes(monkeypatch
 
     program = blocks.Program("from examples.toytorch import nn\n", drawing=True)
     assert len(program.inputs) == 1 + len(list((ROOT / "examples" / "toytorch").glob("*.py")))
+
+
+def test_a_figure_is_drawn_anew_when_a_program_or_a_recording_that_it_names_changes():
+    from inside_torch.run import blocks
+
+    source = 'import examples\nfrom caching_allocator import Allocator\nopen("recordings/allocator.json.gz")\n'
+    program = blocks.Program(source, drawing=True)
+    for name in ("caching_allocator.py", "recordings/allocator.json.gz", "recordings/against.py"):
+        assert (ROOT / "examples" / name).read_text(encoding="latin-1") in program.inputs
+    assert blocks.Program(source.replace("examples", "others"), drawing=True).inputs == [
+        source.replace("examples", "others")
+    ]
+    assert blocks.Program(source).inputs == [source]

@@ -60,14 +60,16 @@ class Operator:
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        return self.redispatch(frozenset(key for key in keys if self.lookup(key) != FALLTHROUGH), *args)
+        left = {key for key in keys if self.lookup(key) != FALLTHROUGH}
+        return self.redispatch(frozenset(left), *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""
         key = max(keys)
         kernel = self.lookup(key)
         if kernel is None:
-            raise NotImplementedError(f"Could not run '{self.name}' with arguments from the '{key.name}' backend.")
+            where = f"with arguments from the '{key.name}' backend"
+            raise NotImplementedError(f"Could not run '{self.name}' {where}.")
         return kernel(self, keys, *args)
         # --8<-- [end:call]
 

@@ -62,9 +62,6 @@ def save(func, *args):
     return out
 
 
-autograd[:] = [save]
-
-
 def handler(self, func, types, args=(), kwargs=None):
     """For modes of torch: notes the call. In a mode without a name, it does the opening's swap."""
     name = func.__name__.split(".")[0]
@@ -89,7 +86,7 @@ def nodes(y):
 
 
 torch.manual_seed(0)
-x, theirs, mine, modes = torch.randn(8, 3), [], [], [Function(), Dispatch()]
+x, theirs, mine, modes, autograd[0] = torch.randn(8, 3), [], [], [Function(), Dispatch()], save
 model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 w1, b1, w2, b2 = (p.detach() for p in model.parameters())
 
@@ -112,15 +109,11 @@ for name, stack in ("function", functions), ("dispatch", operators):
     assert torch.equal(y, z) and sorted(tape) == nodes(z)
 
 
-def note(name):  # a handler of the toy
-    return lambda func, *args: mine.append(f"{name} {func.__name__}") or func(*args)
-
-
 theirs.clear()
 with ExitStack() as entered:
     for stack, mode in zip([functions, operators] * 2, [Function(), Dispatch(), Function(), Dispatch()], strict=True):
         mode.name = f"{type(mode).__name__} {len(stack)}"
-        stack.append(note(mode.name))
+        stack.append(lambda func, *args, at=mode.name: mine.append(f"{at} {func.__name__}") or func(*args))
         entered.enter_context(mode)
     z = model(x)
 y = linear(relu(linear(x, w1, b1)), w2, b2)

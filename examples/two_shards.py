@@ -16,7 +16,7 @@ from torch.distributed.checkpoint.state_dict import get_state_dict
 from torch.distributed.fsdp import fully_shard
 from torch.utils._python_dispatch import TorchDispatchMode
 
-WORLD = 2
+WORLD, calls = 2, Counter()
 warnings.filterwarnings("ignore", "torch.distributed is disabled")  # a process alone loads the checkpoint
 
 
@@ -40,15 +40,11 @@ def train(model, x, target, steps=100):
 
 # --8<-- [end:ten]
 class Collectives(TorchDispatchMode):
-    """Counts what a rank asks the others."""
-
-    def __init__(self):
-        super().__init__()
-        self.calls = Counter()
+    """Counts in `calls` what a rank asks the others."""
 
     def __torch_dispatch__(self, op, types, args=(), kwargs=None):
         if op.namespace == "c10d":
-            self.calls[op.overloadpacket.__name__.strip("_")] += 1
+            calls[op.overloadpacket.__name__.strip("_")] += 1
         return op(*args, **(kwargs or {}))
 
 
@@ -68,17 +64,13 @@ def sharded(rank, folder):
     if rank == 0:
         print("after 100 steps, weights and norm are one process's")
     # --8<-- [end:rank]
-
     one = nn.Linear(3, 1)  # drawn alike on both ranks; a single row, so rank 1 gets none of it
     right = one(x).detach()
     assert fully_shard(one).weight.to_local().shape == (1 - rank, 3)
     torch.testing.assert_close(one(x), right)
-    if rank == 0:
-        print("a rank without a row computes with the layer")
-
     states = get_state_dict(model, optimizer)
     dcp.save(dict(zip(("model", "optimizer"), states)), checkpoint_id=folder)
-    with Collectives() as seen:
+    with Collectives():
         nn.functional.cross_entropy(model(x[rows]), target[rows]).backward()
     local = [w.to_local() for w in model.parameters()]
     state = [t.to_local() for one in optimizer.state.values() for t in one.values() if t.ndim]
@@ -86,7 +78,8 @@ def sharded(rank, folder):
     said = [None] * WORLD
     dist.all_gather_object(said, kept)
     if rank == 0:
-        print(*said, *(f"{n} x {call}" for call, n in sorted(seen.calls.items())), sep="\n")
+        counts = (f"{n} x {call}" for call, n in sorted(calls.items()))
+        print("a rank without a row computes with the layer", *said, *counts, sep="\n")
         whole = [t for one in optimizer_alone.state.values() for t in one.values() if t.ndim]
         print("one process keeps", sum(t.nbytes for t in [*alone.parameters(), *whole]), "bytes")
 

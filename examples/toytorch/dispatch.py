@@ -6,10 +6,9 @@ from contextlib import contextmanager
 from functools import partial
 from types import SimpleNamespace
 
-FALLTHROUGH = "fallthrough"
 ORDER = "CPU Meta SparseCPU BackendSelect Python ADInplaceOrView AutogradCPU AutogradMeta AutocastCPU".split()
 DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher
-BACKENDS, ABOVE = ORDER[:3], ORDER[3:]
+BACKENDS, ABOVE, FALLTHROUGH = ORDER[:3], ORDER[3:], "fallthrough"
 AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
 ALIASES = {
     "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],
@@ -60,16 +59,15 @@ class Operator:
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        left = {key for key in keys if self.lookup(key) != FALLTHROUGH}
+        left = (key for key in keys if self.lookup(key) != FALLTHROUGH)
         return self.redispatch(frozenset(left), *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""
         key = max(keys)
-        kernel = self.lookup(key)
-        if kernel is None:
-            where = f"with arguments from the '{key.name}' backend"
-            raise NotImplementedError(f"Could not run '{self.name}' {where}.")
+        if (kernel := self.lookup(key)) is None:
+            call = f"'{self.name}' with arguments from the '{key.name}'"
+            raise NotImplementedError(f"Could not run {call} backend.")
         return kernel(self, keys, *args)
         # --8<-- [end:call]
 

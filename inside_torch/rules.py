@@ -183,7 +183,7 @@ def compared(page: Page, build: Build) -> Found:
 
 def chapter(page: Page, build: Build) -> Found:
     """A chapter is one sitting: a puzzle in 40 to 80 words, an aim (`After this page you can`), its parts, 10 to 23
-    blocks, a figure, 1,200 to 2,500 words."""
+    blocks, a figure, 1,500 to 2,500 words."""
     headings = [text for _, text in HEADING.findall(page.prose)]
     kinds = Counter(fence.info for fence in page.fences)
     puzzle, words = page.text.split("```")[0].partition("\n")[2].split(), page.prose.split()
@@ -193,7 +193,7 @@ def chapter(page: Page, build: Build) -> Found:
         yield 1, "does not say `After this page you can ...`"
     if not 40 <= len(puzzle) <= 80:
         yield 1, f"opens with {len(puzzle)} words"
-    if not (10 <= kinds["python"] <= 23 and kinds["figure"] and 1200 <= len(words) <= 2500):
+    if not (10 <= kinds["python"] <= 23 and kinds["figure"] and 1500 <= len(words) <= 2500):
         yield 1, f"has {kinds['python']} blocks, {kinds['figure']} figures and {len(words)} words"
 
 

@@ -18,10 +18,11 @@ class Toy(list):
     def malloc(self, name, size):
         holes = [
             (len(hole[0]), at, hole.start())
-            for at, segment in enumerate(self)
-            for hole in re.finditer(rf"\.{{{size},}}", segment)
+            for at, text in enumerate(self)
+            for hole in re.finditer(rf"\.{{{size},}}", text)
         ]
-        have, at, start = min(holes) if holes else self.take(20 if size < 10 else size + size % 2)
+        segment = 20 if size < 10 else size + size % 2
+        have, at, start = min(holes) if holes else self.take(segment)
         size = have if have - size < 2 else size
         self[at] = self[at][:start] + name * size + self[at][start + size :]
 

@@ -1,4 +1,4 @@
-"""What the figure of all layers promises: what a run of each layer recorded, column by column, the same everywhere."""
+"""What the figure of one call through all layers promises: what a run of each layer recorded, the same everywhere."""
 
 import json
 import re
@@ -11,52 +11,59 @@ from test_figures import ATTRIBUTES, CSS, HOSTILE, SVG, rows_of, texts
 from inside_torch.drawing.layout import PHONE, code_width
 from inside_torch.figures import line_layers
 
+torch.manual_seed(0)
+MODEL = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
 
-def f(x, w, b):
-    return (x * w + b).relu().sum()
+
+def f(x, target):
+    return torch.nn.functional.cross_entropy(MODEL(x), target)
 
 
 def tensors() -> tuple:
-    x, w, b = torch.arange(8.0), torch.full((8,), -0.5), torch.full((8,), 2.0)
-    return x, w.requires_grad_(), b.requires_grad_()
+    return torch.ones(8, 3), torch.zeros(8, dtype=torch.long)
 
 
 @pytest.fixture(scope="module")
 def svg() -> str:
-    return line_layers(f, *tensors(), title=HOSTILE)
+    return line_layers(f, *tensors(), call="relu", title=HOSTILE)
 
 
-def test_a_cell_for_each_call_in_each_layer(svg):
-    layers = {}
-    for layer, holds, _ in rows_of(svg):
-        layers.setdefault(layer, []).append(holds)
-    assert layers["Python"] == ["mul", "add", "relu", "sum"]
-    assert layers["autograd"] == ["MulBackward0", "AddBackward0", "ReluBackward0", "SumBackward0"]
-    assert layers["operators"] == ["mul", "add", "relu, detach", "sum"]
-    assert layers["Dynamo"] == ["mul", "add", "relu", "sum"]
-    assert layers["AOT forward"][2] == "relu, threshold_backward" and layers["AOT backward"][1] == ""
-    assert [name.startswith("cpp_fused_") for name in layers["Inductor"]] == [True, True]
-
-
-def test_a_call_has_all_its_nodes_and_a_pass_of_inductor_none():
-    torch.manual_seed(0)
-    model = torch.nn.Sequential(torch.nn.Linear(3, 4), torch.nn.ReLU(), torch.nn.Linear(4, 2))
-    loss = lambda x, target: torch.nn.functional.cross_entropy(model(x), target)  # noqa: E731
-    found = rows_of(line_layers(loss, torch.randn(8, 3), torch.randint(2, (8,)), title="t"))
-    assert [holds for layer, holds, _ in found if layer == "autograd"][2:] == [
-        "TBackward0, AddmmBackward0",
-        "LogSoftmaxBackward0, NllLossBackward0",
+def test_a_row_for_each_layer_with_what_it_holds_of_the_call(svg):
+    assert [row[:2] for row in rows_of(svg)] == [
+        ["Python", "relu"],
+        ["dispatcher", "AutogradCPU, CPU"],
+        ["autograd", torch.relu(torch.ones(1, requires_grad=True)).grad_fn.name()],
+        ["kernel", "aten::relu, aten::clamp_min"],
+        ["Dynamo", "relu"],
+        ["AOTAutograd", "forward: aten.relu, backward: aten.le, aten.where"],
+        ["Inductor", "cpp_fused_relu_0, std::max(tmp0, decltype(tmp0)(0))"],
+        ["machine code", "kernel(float*)"],
     ]
-    assert not any("arange" in holds for layer, holds, _ in found if layer == "AOT forward")
 
 
-def test_a_phone_has_a_box_for_each_layer_and_no_line_leaves_it(svg):
+def test_the_rows_are_numbered_from_top_to_bottom(svg):
+    names = [row[0] for row in rows_of(svg)]
+    for layout in (wide(svg), ElementTree.fromstring(svg).find(SVG + "svg")):
+        drawn = [(float(e.get("y")), e.text) for e in layout.iter(SVG + "text") if re.match(r"\d ", e.text)]
+        assert [said for _, said in sorted(drawn)] == [f"{i} {name}" for i, name in enumerate(names, 1)]
+
+
+def test_another_call_has_other_layers():
+    g = lambda x: (x.sin() @ x).sum()  # noqa: E731
+    found = dict(
+        row[:2] for row in rows_of(line_layers(g, torch.ones(4, 4, requires_grad=True), call="sin", title="t"))
+    )
+    assert found["autograd"] == "SinBackward0" and found["kernel"].startswith("aten::sin")
+    assert "std::sin" in found["Inductor"] and found["AOTAutograd"] == "forward: aten.sin, backward: aten.cos, aten.mul"
+
+
+def test_a_phone_has_a_box_for_each_layer_and_nothing_leaves_it(svg):
     narrow = ElementTree.fromstring(svg).find(SVG + "svg")
     assert float(narrow.get("width")) == PHONE
-    assert len(list(narrow.iter(SVG + "rect"))) == len({row[0] for row in rows_of(svg)}) + 1  # Inductor twice
-    drawn = [line for line in narrow.iter(SVG + "text") if line.get("class") == "it-value"]
-    assert "2 AddBackward0" in [line.text for line in drawn] and "2 nothing" in [line.text for line in drawn]
-    assert all(float(line.get("x")) + code_width(line.text, 11) < PHONE - 4 for line in drawn)
+    assert len(list(narrow.iter(SVG + "rect"))) == len(rows_of(svg))
+    for line in narrow.iter(SVG + "text"):
+        half = code_width(line.text, 11) * (0.5 if line.get("text-anchor") == "middle" else 1)
+        assert float(line.get("x")) + half < PHONE - 4
 
 
 def wide(svg: str) -> ElementTree.Element:
@@ -66,25 +73,19 @@ def wide(svg: str) -> ElementTree.Element:
     return root
 
 
-def test_generated_boxes_are_dashed_and_empty_cells_have_none(svg):
-    boxes = [e.get("class") for e in wide(svg).iter(SVG + "rect")]
-    rows = [row for row in rows_of(svg) if row[1]]
-    assert ["it-dashed" in box for box in boxes] == [bool(made) for *_, made in rows]
-
-
-def test_a_kernel_spans_all_columns_and_nothing_leaves_the_figure(svg):
+def test_generated_boxes_are_dashed_and_nothing_leaves_the_figure(svg):
     root = wide(svg)
     width, height = float(root.get("width")), float(root.get("height"))
-    boxes = [[float(e.get(k)) for k in ("x", "y", "width", "height")] for e in root.iter(SVG + "rect")]
-    assert all(x >= 0 and y >= 0 and x + w <= width and y + h <= height for x, y, w, h in boxes)
-    left, right = min(x for x, *_ in boxes), max(x + w for x, _, w, _ in boxes)
-    assert sum(abs(x - left) < 0.2 and abs(x + w - right) < 0.2 for x, _, w, _ in boxes) == 2
+    boxes = list(root.iter(SVG + "rect"))
+    assert ["it-dashed" in box.get("class") for box in boxes] == [bool(made) for *_, made in rows_of(svg)]
+    for x, y, w, h in ([float(box.get(k)) for k in ("x", "y", "width", "height")] for box in boxes):
+        assert x >= 0 and y >= 0 and x + w <= width and y + h <= height
 
 
 def test_only_plain_shapes_known_classes_and_escaped_text(svg):
     root = ElementTree.fromstring(svg)
-    assert svg == line_layers(f, *tensors(), title=HOSTILE)
-    assert root.find(SVG + "title").text == HOSTILE and "MulBackward0" in texts(svg)
+    assert svg == line_layers(f, *tensors(), call="relu", title=HOSTILE)
+    assert root.find(SVG + "title").text == HOSTILE and "ReluBackward0" in texts(svg)
     for element in root.iter():
         assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
     drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
@@ -93,23 +94,20 @@ def test_only_plain_shapes_known_classes_and_escaped_text(svg):
 
 
 def test_the_inputs_stay_as_they_are():
-    x, w, b = tensors()
-    line_layers(f, x, w, b, title="t")
-    assert w.grad is None and b.grad is None and w.grad_fn is None and w._version == 0
+    x = torch.ones(4, 4, requires_grad=True)
+    line_layers(lambda x: (x.sin() @ x).sum(), x, call="sin", title="t")
+    assert x.grad is None and x.grad_fn is None and x._version == 0
 
 
 @pytest.mark.parametrize(
     ("call", "error", "part"),
     [
-        (lambda: line_layers(f, 1, 2, 3, title="t"), TypeError, "torch.Tensor, got int"),
-        (lambda: line_layers(lambda x: x.sin(), tensors()[1], title="t"), ValueError, "one number"),
-        (lambda: line_layers(lambda x: x.sum(), torch.ones(2), title="t"), ValueError, "needs a gradient"),
-        (
-            lambda: line_layers(lambda x: (x + 1 + 1 + 1 + 1 + 1 + 1).sum(), tensors()[1], title="t"),
-            ValueError,
-            "7 calls",
-        ),
-        (lambda: line_layers(lambda x: x.sum(), tensors()[1], title=" "), ValueError, "title"),
+        (lambda: line_layers(f, 1, 2, call="relu", title="t"), TypeError, "torch.Tensor, got int"),
+        (lambda: line_layers(torch.sin, torch.ones(2).requires_grad_(), call="sin", title="t"), ValueError, "one num"),
+        (lambda: line_layers(torch.sum, torch.ones(2), call="sum", title="t"), ValueError, "needs a gradient"),
+        (lambda: line_layers(f, *tensors(), call="tanh", title="t"), ValueError, "no call of tanh"),
+        (lambda: line_layers(f, *tensors(), call="linear", title="t"), ValueError, "no function for linear"),
+        (lambda: line_layers(f, *tensors(), call="relu", title=" "), ValueError, "title"),
     ],
 )
 def test_what_cannot_be_drawn_raises(call, error, part):

@@ -1,26 +1,27 @@
-"""The figure of one function through all layers, drawn from what a run of each of them recorded."""
+"""The figure of one call of a function through all layers, drawn from what a run of each of them recorded."""
 
 import re
 import warnings
 from collections.abc import Callable
-from textwrap import wrap
+from itertools import count
 
 import torch
+from torch.autograd.profiler import profile
 from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from inside_torch.drawing.checks import checked
-from inside_torch.drawing.layout import MARGIN
-from inside_torch.drawing.svg import arrow_down, group, text
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, widest
+from inside_torch.drawing.svg import group, text
 
-from .boxes import Box, column, grid, laid_out
+from .boxes import LINE, Box, Place, down, laid_out
 from .graph import explore
+from .keys import keys_of, registered
 
-LABEL = 94  # px for the names of layers
-LONGEST = 66  # characters of a line
-MOST = 6  # more operations do not fit a page
-BY_HAND = ("Python", "operators")  # layers that no program wrote
-STARTS = ("Python", "Dynamo", "AOT backward")  # layers to which nothing above leads
+LABEL = 134  # px for the names of layers
+GAP = 22  # px between layers: room for an arrow
+HEADS = "Eager mode: down at every call", "Compiled: down once, at the first call"
+BY_HAND = ("Python", "dispatcher", "kernel")  # layers that no program wrote
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
@@ -67,35 +68,80 @@ def copied(inputs: tuple) -> list:
     return [one.detach().clone().requires_grad_(one.requires_grad) for one in inputs]
 
 
-def line_layers(f, *inputs: torch.Tensor, title: str) -> str:
-    """`f(*inputs)` through all layers: a column for each call of torch, a row for each layer, a box for what the layer
-    holds of that call; boxes of generated things are dashed. The kernels that Inductor calls span all columns. On a
-    phone a layer is one box, with a line for each call. The inputs are not changed, and get no gradients. Raises
-    TypeError for inputs that are no tensors, ValueError for a result without gradient or of more than one element, for
-    more than 6 calls, and where a layer's operations can't be told apart by call."""
-    layers = _eager(f, copied(inputs)) + compiled_layers(f, copied(inputs))
-    for name, cells in layers:
-        if len(cells) not in (1, len(layers[0][1])):
-            raise ValueError(f"{name} has {len(cells)} operations for {len(layers[0][1])} calls")
-    said = [f"{name}: {' | '.join(', '.join(cell) or 'nothing' for cell in cells)}." for name, cells in layers]
-    desc = "A column for each call, from top to bottom. " + " ".join(said)
-    rows = [[name, ", ".join(cell), "generated" * (name not in BY_HAND)] for name, cells in layers for cell in cells]
+def line_layers(f, *inputs: torch.Tensor, call: str, title: str) -> str:
+    """The way of one call of torch in `f(*inputs)`, the first of this name: a row for each layer, from Python down to
+    the kernel, and from Dynamo down to machine code, with what the layer holds of that call; boxes of generated things
+    are dashed. The inputs are not changed, and get no gradients. Raises TypeError for inputs that are no tensors,
+    ValueError for a result without gradient or of more than one element, where f makes no such call, where the
+    call's table of operators or Inductor's code for it can't be found."""
+    eager, compiled = _eager(f, copied(inputs), call), _compiled(f, copied(inputs), call)
+    rows = [[name, ", ".join(said), "generated" * (name not in BY_HAND)] for name, said in eager + compiled]
+    desc = f"The call {call}, from top to bottom. "
+    for head, layers in zip(HEADS, (eager, compiled)):
+        desc += f"{head}. " + " ".join(f"{name}: {', '.join(said)}." for name, said in layers) + " "
     heads = ["layer", "holds", "made by a program"]
-    return laid_out(title, desc, heads, rows, _draw, layers, kind="")
+    return laid_out(title, desc.strip(), heads, rows, _draw, [eager, compiled], kind="")
 
 
-def _eager(f, inputs: list) -> list:
-    """The layers that a plain call of f passes: (name, for each call of torch a list of what the layer holds)."""
+def _eager(f, inputs: list, call: str) -> list:
+    """The layers that a call passes in eager mode, as (name, what the layer holds of it)."""
+    keys = lambda func, args: (func.__name__, keys_of(args[0]) if isinstance(args[0], torch.Tensor) else [])  # noqa: E731
     with Calls(calls := []):
         y = f(*inputs)
     if not (isinstance(y, torch.Tensor) and y.numel() == 1 and y.requires_grad):
         raise ValueError("f must return one number that needs a gradient")
-    if not 1 <= len(calls) <= MOST:
-        raise ValueError(f"f makes {len(calls)} calls of torch, and 1 to {MOST} can be drawn")
-    names, nodes, operators = zip(*calls)
-    autograd = [[node.name() for node in own] for own in nodes]
-    below = [[operator.overloadpacket.__name__ for operator in own] for own in operators]
-    return [("Python", [[name] for name in names]), ("autograd", autograd), ("operators", below)]
+    with Functions(passed := [], keys), profile() as profiled:
+        f(*inputs)
+    there = [(own, nodes, above) for (own, nodes, _), (_, above) in zip(calls, passed, strict=True) if own == call]
+    ran = next((event for event in profiled.function_events if event.name == f"aten::{call}"), None)
+    if not there or not there[0][1] or ran is None:
+        raise ValueError(f"f makes no call of {call} that is an operator with a node")
+    _, nodes, above = there[0]
+    files = registered(f"aten::{call}")
+    taken = [key for key, excluded in above if not excluded and files.get(key)]
+    below = [event.name for event in profiled.function_events if event.cpu_parent is ran]
+    named = [("Python", [call]), ("dispatcher", taken), ("autograd", [node.name() for node in nodes])]
+    return [*named, ("kernel", [ran.name, *below])]
+
+
+def _compiled(f, inputs: list, call: str) -> list:
+    """The layers that torch.compile brings a call down, as (name, what the layer holds of it)."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
+        from torch._inductor.compile_fx import compile_fx, compile_fx_inner
+        from torch._inductor.utils import run_fw_bw_and_get_code
+
+    captured, graphs = [], []
+
+    def keep(graph, example_inputs, **settings):
+        nodes = [node for node in graph.graph.nodes if node.op == "call_function" and _source(node) == call]
+        graphs.append([f"aten.{node.target.overloadpacket.__name__}" for node in nodes])
+        return compile_fx_inner(graph, example_inputs, **settings)
+
+    def backend(graph, example_inputs):
+        captured.extend(node for node in graph.graph.nodes if node.op.startswith("call"))
+        return compile_fx(graph, example_inputs, inner_compile=keep)
+
+    compiled = torch.compile(f, backend=backend, fullgraph=True)
+    off = torch._functorch.config.patch(enable_autograd_cache=False)  # a hit would show no graphs
+    with off, torch._inductor.config.patch({"cpp.simdlen": 1}):  # vectors differ by CPU
+        _, (forward, _) = run_fw_bw_and_get_code(lambda: compiled(*inputs))
+    own = next((part for part in forward.split("cpp_fused_")[1:] if part.startswith(call)), "")
+    computed = re.search(r"auto tmp1 = (.+);", own)
+    function = re.search(r"kernel\(((?:const )?\w+\*)", own)
+    if not computed or not function:
+        raise ValueError(f"Inductor wrote no function for {call} alone")
+    names = [getattr(node.target, "__name__", str(node.target)) for node in captured]
+    ways = [f"{way}: {', '.join(own)}" for way, own in zip(("forward", "backward"), graphs, strict=True)]
+    dynamo = [name for name in names if name == call][:1]
+    named = [("Dynamo", dynamo), ("AOTAutograd", ways), ("Inductor", [f"cpp_fused_{own.split()[0]}", computed[1]])]
+    return [*named, ("machine code", [f"kernel({function[1]})"])]
+
+
+def _source(node) -> str:
+    """The call of Python that a node of AOTAutograd's graph comes from; a pass of Inductor's is none."""
+    source = node.meta.get("source_fn_stack") or node.meta.get("fwd_source_fn_stack") or [("", None)]
+    return source[-1][0]
 
 
 def compiled_layers(f, inputs: list) -> list:
@@ -129,41 +175,28 @@ def _by_call(graph, captured: list) -> list:
     name that it had before it was decomposed, once; what a pass of Inductor added comes from none and is left out."""
     calls, cells = [node.meta["source_fn_stack"][-1][0] for node in captured], [[] for _ in captured]
     for node in (node for node in graph.graph.nodes if node.op == "call_function"):
-        source = node.meta.get("source_fn_stack") or node.meta.get("fwd_source_fn_stack") or [(None, None)]
-        if source[-1][0] in calls:
-            cells[calls.index(source[-1][0])].append(node.meta["original_aten"].overloadpacket.__name__)
+        if (source := _source(node)) in calls:
+            cells[calls.index(source)].append(node.meta["original_aten"].overloadpacket.__name__)
     return [list(dict.fromkeys(cell)) for cell in cells]
 
 
-def _draw(layers: list, wide: bool) -> list:
-    """A row for each layer; on a phone one box, in which the calls follow each other, numbered."""
-    rows = []
-    for name, cells in layers:
-        kind = "it-pill" if name in BY_HAND else "it-pill it-dashed"
-        if not wide:
-            said = [f"{i} {', '.join(cell) or 'nothing'}" for i, cell in enumerate(cells, 1)]
-            cells = [said if len(cells) > 1 else cells[0]]
-        broken = [[line for one in cell for line in _lines(one, LONGEST if wide else 38)] for cell in cells]
-        boxes = [Box(lines, kind, anchor="middle" if wide else "start") if lines else None for lines in broken]
-        rows.append(boxes if any(boxes) else [Box(["nothing"], "")])
-    if not wide:
-        shapes, places = column(rows, MARGIN + 22, 30)
-        names = [text(MARGIN, places[i, 0].y - 7, name, "it-note") for i, (name, _) in enumerate(layers)]
-        return [group("it-large", *shapes, *names)]
-    starts = [i for i, (name, _) in enumerate(layers) if name in STARTS]
-    gaps = [30 if i + 1 in starts else 20 for i in range(len(rows))]
-    shapes, places = grid(rows, MARGIN + LABEL, apart=5, gap=gaps, pad=10, even=False, size=12)
-    tops = {i: place.y for (i, _), place in places.items()}
-    names = [text(MARGIN, tops[i] + 17, name, "it-note") for i, (name, _) in enumerate(layers)]
-    lines, ends = [], {}  # ends: the place of a column's last box
-    for i, row in enumerate(rows):
-        for j, first in ((j, places[0, j]) for j in range(len(rows[0]))):
-            if at := places.get((i, j % len(row))):
-                lines += arrow_down(first.middle, ends[j].low, at.y) if j in ends and i not in starts else []
-                ends[j] = at
-    return [group("it-3", *lines), *names, *shapes]
-
-
-def _lines(names: str, room: int) -> list:
-    """Names in lines of so many characters, broken between two of them or at an underscore."""
-    return [line.replace("-", "_") for line in wrap(names.replace("_", "-"), room)]
+def _draw(ways: list, wide: bool) -> list:
+    """A box for each layer, with its name on the left, on a phone above, and a heading over each of both ways down."""
+    shapes, y = [], MARGIN
+    room = ROOM - LABEL if wide else NARROW
+    width = max(room, *(widest(said, READ) + 24 for layers in ways for _, said in layers))
+    left = MARGIN + LABEL if wide else MARGIN
+    number = count(1)
+    for head, layers in zip(HEADS, ways):
+        shapes.append(text(left, y + 13, head, "it-note"))
+        places, y = [], y + 22
+        for name, said in layers:
+            y += 0 if wide else 20
+            box = Box(said, "it-pill" if name in BY_HAND else "it-pill it-dashed")
+            places.append(Place(left, y, width, LINE * len(said) + 10))
+            label = y + LINE if wide else y - 5
+            shapes += [*box.drawn(places[-1]), text(MARGIN, label + 1, f"{next(number)} {name}", "it-value")]
+            y = places[-1].low + (GAP if wide else 8)
+        shapes += down(places) if wide else []
+        y += 10
+    return [group("it-1", *shapes)]

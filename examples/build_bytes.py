@@ -6,7 +6,7 @@ import toytorch as torch
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
 y = x.t()
 print("strides", x.stride(), y.stride())
-y[0].copy_(torch.tensor([9.0, 9.0]))
+y.mul_(10)
 print(x)
 print("versions", x._version, y._version)
 try:

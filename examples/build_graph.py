@@ -10,7 +10,7 @@ loss = (x @ w).exp().sum()
 node = loss.grad_fn
 while node.next_functions:
     print(node.sequence_nr, node.name(), *node.saved)
-    node = next(after for after, _ in node.next_functions if after)
+    node = next(after for after in node.next_functions if after)
 print(node.name(), "of w:", node.variable is w)
 for line in DERIVATIVES.splitlines():
     if line.startswith(("sum:", "exp:", "mm:")):

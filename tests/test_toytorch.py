@@ -52,7 +52,7 @@ START = "import toytorch as torch\nfrom toytorch import nn\n"
 def test_each_module_fits_on_two_screens():
     long = {path.name: text.count("\n") for path in MODULES if (text := path.read_text()).count("\n") > 120}
     assert long == {}
-    assert sum(path.read_text().count("\n") for path in MODULES) <= 1187
+    assert sum(path.read_text().count("\n") for path in MODULES) <= 1182
 
 
 @pytest.mark.parametrize("n", [1, 15])
@@ -71,7 +71,7 @@ def test_it_is_made_of_python_and_numpy():
 
 def test_the_ten_lines_are_those_of_the_book_and_lose_what_they_lose_on_torch():
     assert TEN == NETWORK
-    printed = run(START + TEN + "    print(loss.item())\nassert not compiled.graph_breaks, 'it ran as it is'\n")
+    printed = run(START + TEN + "    print(loss.item())\nassert len(compiled.cache_entries) == 1\n")
     theirs: list[float] = []
     lines = NETWORK.replace("torch.compile(model)", "model") + "    theirs.append(loss.item())\n"
     exec(lines, {"torch": torch, "nn": torch.nn, "theirs": theirs})
@@ -120,7 +120,7 @@ def test_a_state_dict_goes_to_torch_and_back(name: str):
     torch.testing.assert_close([there, back], [expected, expected], rtol=1e-5, atol=1e-6)
     group = getattr(toytorch.optim, name)([made[toytorch](start)]).param_groups[0]
     assert group.keys() <= state["param_groups"][0].keys()
-    for option in ("maximize", "dampening" if name == "SGD" else "amsgrad"):
+    for option in ("maximize", "nesterov" if name == "SGD" else "amsgrad"):
         other = {**state, "param_groups": [state["param_groups"][0] | {option: True}]}
         with pytest.raises(NotImplementedError, match=rf"toytorch has no .*{option}"):
             steps(toytorch, made[toytorch](half), moved(other, toytorch, torch.Tensor), 0)
@@ -170,8 +170,6 @@ def test_a_compiled_function_is_guarded_fused_and_derived():
         assert grads[0] == grads[1]
     assert compiled.recompiles == ["args[1] == 2"] and len(compiled.cache_entries) == 2
     assert "relu(add(mul(a0, 2), 1, 1))" in compiled.cache_entries[0][1].code
-    broken = toytorch.compile(lambda x: x + x.sum().item())
-    assert broken(toytorch.ones(2)).numpy().tolist() == [3, 3] and broken.graph_breaks == 1
 
 
 def both(program: str) -> list:
@@ -189,7 +187,7 @@ def both(program: str) -> list:
 
 START_XY = "x, y = torch.tensor([1., -2.], requires_grad=True), torch.tensor([3., 5.], requires_grad=True)\n"
 SAME = {
-    "y += 1 writes to y": "y = x.detach().clone()\nz = y\nz += 1\nz *= 2\nz -= 3\nz /= 4\nfound = y",
+    "y += 1 writes to y": "y = x.detach().clone()\nz = y\nz += 1\nz *= 2\nz -= 3\nz /= 4\nfound = [y]",
     "no gradient is that of another tensor": "(x + y).sum().backward(); x.grad.mul_(2); found = [x.grad, y.grad]",
     "the gradient given stays": "g = torch.ones(2); x.backward(g); x.grad.mul_(2); found = [g, x.grad]",
     "a gradient grows in place": "x.sum().backward(); g = x.grad; x.sum().backward(); found = [g, g is x.grad]",
@@ -205,24 +203,14 @@ found = [x.grad, y.grad]""",
 m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2))
 m[1].weight = m[0].weight
 for p in m.parameters():
-    p.detach().zero_().add_(0.5)
+    p.detach().mul_(0).add_(0.5)
 compile(m)(x * torch.ones(3, 2)).sum().backward()
 found = [m[0].weight.grad, m[0].bias.grad, len(list(m.parameters()))]""",
     "1, True and 1.0 are three": """
 f = compile(lambda a, n: a * 5 if n is True else a + len(str(n)))
 found = [f(x, n) for n in (1, True, 1.0)]""",
     "the number of arguments": "f = compile(lambda a, *more: a + len(more)); found = [f(x), f(x, 3), f(x, 3, 4)]",
-    "an input returned": "f = compile(lambda a: a); found = [f(x) is x, x.requires_grad, x.grad_fn is None]",
-    "an input detached": "f = compile(lambda a: a.detach()); found = [f(x), f(x).requires_grad, x.requires_grad]",
-    "a tensor from outside": """
-w = torch.tensor([2., 2.], requires_grad=True)
-f = compile(lambda a: a * w)
-found = [f(x)]
-w = torch.tensor([9., 9.], requires_grad=True)
-f(x).sum().backward()
-found += [f(x), w.grad]""",
     "a number from outside": "n = 2; f = compile(lambda a: a * n); found = [f(x)]; n = 3; found += [f(x)]",
-    "elements read": "f = compile(lambda a, b: a * b.sum().item()); found = [f(x, y), f(x, y + 1)]",
     "a module's number": """
 class Scale(nn.Module):
     def forward(self, x):
@@ -246,15 +234,6 @@ found += [f(x)]""",
 w = nn.Parameter(x * 2)
 (w * y).sum().backward()
 found = [w.grad]""",
-    "what is overwritten has no gradient": """
-z = x * 1
-z.eq_(y)
-z.sum().backward()
-found = [x.grad]""",
-    "dtypes and sizes in a program": """
-f = compile(lambda a: ((a > 0) * a).expand((2, 2)).sum())
-f(x).backward()
-found = [f(x), x.grad]""",
     "a gradient that is not contiguous": """
 f = compile(lambda a: a.reshape((2, 1)) * 2)
 f(x).sum().backward()
@@ -264,7 +243,6 @@ z = x * 1
 z.mul_(y)
 z.sum().backward()
 found = [x.grad, y.grad]""",
-    "one input twice": "found = [*torch.autograd.grad((x * y).sum(), [x, x, y])]",
     "more operators than parentheses may nest": """
 def many(a):
     for _ in range(300):
@@ -273,25 +251,6 @@ def many(a):
 f = compile(many)
 f(x).sum().backward()
 found = [f(x), x.grad]""",
-    "a second derivative": """
-x.exp().sum().backward(create_graph=True)
-g = x.grad * 1
-x.grad = None
-g.sum().backward()
-found = [x.grad]""",
-    "a second derivative of the loss": """
-w = torch.tensor([[1., 2.], [0., 1.]], requires_grad=True)
-loss = nn.functional.cross_entropy(w * w, torch.tensor([0, 1]))
-(g,) = torch.autograd.grad(loss, w, create_graph=True)
-(g * g).sum().backward()
-found = [w.grad]""",
-    "a second derivative through an index": """
-(g,) = torch.autograd.grad((x[1] * x[1] * x[-2]).sum(), [x], create_graph=True)
-(h,) = torch.autograd.grad((g * g).sum(), [x], create_graph=True)
-found = [g, h, *torch.autograd.grad((h * y).sum(), [x])]""",
-    "an element of an argument read": """
-f, n = compile(lambda a, b: a * b.item()), torch.tensor(2.)
-found = [f(x, n), f(x, n + 1)]""",
     "hooks are taken away one by one": """
 m, seen = nn.ReLU(), []
 for i in range(9):
@@ -311,11 +270,18 @@ def test_these_programs_do_what_they_do_on_torch(program: str):
 
 
 REFUSED = {
-    "f = torch.compile(lambda a: a.exp()); f(x).sum().backward(create_graph=True)": "compiles no double backward",
     "torch.compile(lambda a: a[0])([x])": "compiles functions of tensors and numbers",
-    "y = x * 1; z = y[0]; y.add_(1)": "no in-place operation on a view, or on what has one",
-    "y = x * 1; y[0].add_(1)": "no in-place operation on a view",
-    "x[0:1]": "no index of type slice",
+    "torch.compile(lambda a: a)(x)": "compiles functions that return one new tensor",
+    "torch.compile(lambda a: a.detach())(x)": "compiles functions that return one new tensor",
+    "torch.compile(lambda a: a.view(2, 1))(x)": "compiles functions that return one new tensor",
+    "torch.compile(lambda a: a * y)(x)": "does not compile mul",
+    "torch.compile(lambda a: (a > 0) * a)(x)": "does not compile mul",
+    "torch.compile(lambda a: a.detach().add_(1))(x)": "does not compile add_",
+    "torch.compile(lambda a: a * y.sum().item())(x)": "does not compile sum",
+    "n = torch.tensor(2.); torch.compile(lambda a: a * n.item())(x)": "reads no elements",
+    "torch.compile(lambda a: a * a.sum().item())(x)": "reads no elements",
+    "y = x * 1; z = y.view(2, 1); y.add_(1)": "no in-place operation on a view, or on what has one",
+    "y = x * 1; y.view(2, 1).add_(1)": "no in-place operation on a view",
 }
 
 

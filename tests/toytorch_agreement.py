@@ -24,9 +24,9 @@ SHOWN = Path(__file__).resolve().parent / "toytorch.txt"  # the page Build a tor
 KINDS = ("results", "in-place", "errors", "gradients", "views")
 DTYPES = {torch.float32: toy.float32, torch.int64: toy.int64, torch.bool: toy.bool}
 GROUPS = {
-    "creation": "zeros ones full randn randint zeros_like ones_like",
-    "views": "view reshape t expand select __getitem__",
-    "copies": "clone item zero_",
+    "creation": "zeros ones full randn randint zeros_like",
+    "views": "view reshape t expand",
+    "copies": "clone item",
     "comparisons": "eq gt",
     "reductions": "sum",
     "matrices": "mm matmul nn.functional.linear __rmatmul__",
@@ -132,8 +132,6 @@ class Agreement:
             warnings.simplefilter("ignore")
             for op in op_db():
                 if mine := find(op.name):
-                    if op.name == "zero_":  # as its samples do, which write to a copy
-                        mine = lambda x, *args, method=mine: method(x.clone(), *args)  # noqa: E731
                     self.operators.append(op.name)
                     self.run_operator(op, mine)
             self.run_bad()
@@ -197,7 +195,7 @@ class Agreement:
         ones = torch.linspace(0.5, 1.5, theirs.numel(), dtype=theirs.dtype).reshape(theirs.shape)
         pairs = [(a, b) for a, b in seen.values() if a.requires_grad]
         expected = torch.autograd.grad(theirs, [a for a, _ in pairs], ones, allow_unused=True, retain_graph=True)
-        _, error = attempt(result.backward, toy.tensor(ones.numpy()), retain_graph=True)
+        _, error = attempt(result.backward, toy.tensor(ones.numpy()))
         if error:
             return f"{type(error).__name__}: {error}"
         found = [b.grad for _, b in pairs]
@@ -227,9 +225,9 @@ class Agreement:
         if theirs._version != result._version:
             return "version"
         with torch.no_grad():
-            _, refused = attempt(theirs.zero_)
+            _, refused = attempt(theirs.mul_, False)
         with toy.no_grad():
-            _, error = attempt(result.zero_)
+            _, error = attempt(result.mul_, False)
         if bool(refused) != bool(error):
             return f"{type(error or refused).__name__} when overwritten"
         for a, b in seen.values():
@@ -301,8 +299,6 @@ torch.ones(2, 3).view(-1, -1)
 torch.ones(2, 3).view(-1, 4)
 torch.ones(2, 3).expand(3, 3)
 torch.ones(2, 3).expand(3)
-torch.ones(2, 3)[5]
-torch.ones(2, 3)[0, 0, 0]
 torch.ones(2, 2, 2).t()
 torch.ones(2, 3).add_(torch.ones(2, 2, 3))
 torch.ones(2, dtype=torch.int64).add_(1.5)
@@ -310,14 +306,12 @@ torch.ones(2, dtype=torch.int64).add_(1.5)
 torch.ones(2, dtype=torch.bool) - torch.ones(2, dtype=torch.bool)
 torch.ones(2, 3).item()
 torch.ones(2, 3).sum(5)
-torch.ones(2, 3).sum((0, 0))
 torch.ones(2, device="meta").sum().item()
 torch.ones(2, device="meta") + torch.ones(2)
 bool(torch.ones(2))
 bool(torch.ones(0))
 torch.tensor([1]).requires_grad_()
 torch.tensor([1.5], requires_grad=True).add_(1)
-torch.ones(2, 2, requires_grad=True)[0].add_(1)
 torch.ones(2, requires_grad=True).numpy()
 (torch.ones(2, requires_grad=True) * 2).backward()
 torch.ones(2).sum().backward()
@@ -325,26 +319,19 @@ torch.ones(2, requires_grad=True).sum().backward(torch.ones(3))
 x = torch.ones(2, requires_grad=True).exp(); x.add_(1); x.sum().backward()
 x = torch.ones(2, requires_grad=True); y = x * 1; z = y * y; y.mul_(2); z.sum().backward()
 x = torch.ones(2, requires_grad=True).exp().sum(); x.backward(); x.backward()
-x = torch.ones(2, requires_grad=True); torch.autograd.grad(x.sum(), torch.ones(1, requires_grad=True))
 functional.nll_loss(torch.ones(2, 3), torch.tensor([1]))
 functional.nll_loss(torch.ones(2, 3), torch.tensor([1, 5]))
 functional.cross_entropy(torch.ones(2, 3), torch.tensor([-1, 0]))
 functional.cross_entropy(torch.tensor([[1, 2]]), torch.tensor([1]))
 functional.cross_entropy(torch.tensor([[True, False]]), torch.tensor([1]))
 torch.randint(0, (2,))
-torch.zeros(2, 3).select(0, 2)
-torch.tensor(1.0)[0]
 torch.ones(2, 3).no_such_thing
 nn.Linear(3, 4).no_such_thing
 nn.Linear(3, 4)(torch.ones(2, 5))
 nn.Linear(2, 2).weight = torch.ones(2, 2)
 torch.ones(1).expand(3).add_(1)
-torch.ones(3, 1).expand(3, 2).copy_(torch.ones(3, 2))
-torch.ones(1).expand(3).copy_(2)
-torch.ones(1).expand(3).copy_(2.0)
 torch.optim.SGD([], lr=0.1)
 torch.optim.SGD([torch.ones(1, requires_grad=True) * 2], lr=0.1)
-torch.optim.AdamW([torch.ones(1, requires_grad=True)], lr=-1.0)
 """.strip().splitlines()
 
 
@@ -352,24 +339,21 @@ torch.optim.AdamW([torch.ones(1, requires_grad=True)], lr=-1.0)
 REFUSED = {
     "it has float32, int64 and bool alone": ("", "", r"^dtype torch\.|^AttributeError: module 'toytorch' .* 'float64'"),
     "it has no such option": ("", "", r"^TypeError: .*(unexpected keyword|multiple values|too many positional)"),
-    "it indexes with numbers alone": ("__getitem__", "", r"no index of type"),
     "it multiplies matrices, not vectors or stacks": (
         "matmul nn.functional.linear",
         "results",
         r"^RuntimeError: (self|mat2) must be a matrix",
     ),
     "its losses pick one class for each row": ("", "", r"picks classes from rows only"),
-    "it follows no in-place operation on a view": ("programs", "errors", r"^NotImplementedError: toytorch follows no"),
 }
 # Why the two disagree, in the same form.
 REASONS = REFUSED | {
-    "a tensor without dimensions has one message for all indices": ("programs", "errors", r"too many indices"),
     "two sizes -1, and -1 beside 0, are sizes that do not fit": ("", "errors", r"^RuntimeError: shape .* is invalid"),
     "its message is its own": (
         "programs neg",
         "errors",
-        r"^\w+: (expected m1|The size of tensor a|expand:|neg:|sub:|a Tensor with|one of the var|Trying to backward|"
-        r"One of the diff|index 2|Cannot copy)",
+        r"^\w+: (expected m1|The size of tensor a|expand:|(The )?numpy boolean|a Tensor with|one of the var|"
+        r"Trying to backward|Cannot copy)",
     ),
 }
 

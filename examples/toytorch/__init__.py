@@ -3,7 +3,7 @@
 from functools import partial
 
 from . import ops, derivatives  # isort: skip
-from . import autograd, memory, nn, optim, view
+from . import autograd, memory, nn, optim
 from ._tensor import Tensor, float32, int64
 from ._tensor import bool_ as bool
 from .compile import compile
@@ -11,6 +11,7 @@ from .dispatch import GradMode, aten
 from .factories import manual_seed, tensor
 
 no_grad, enable_grad = partial(GradMode, False), partial(GradMode, True)
+zeros, ones = partial(aten.full, fill_value=0.0), partial(aten.full, fill_value=1.0)
 
 
 def publish():
@@ -20,11 +21,11 @@ def publish():
         globals().setdefault(name, op)
 
 
-zeros, ones = partial(aten.full, fill_value=0.0), partial(aten.full, fill_value=1.0)
 publish()
-for name in "add sub mul matmul neg eq gt truediv".split():
-    setattr(Tensor, f"__{name}__", vars(aten)[name.removeprefix("true")])
-for name in "add sub mul truediv".split():
-    setattr(Tensor, f"__i{name}__", vars(aten)[f"{name.removeprefix('true')}_"])
-Tensor.__radd__, Tensor.__rmul__, Tensor.__rsub__ = aten.add, aten.mul, lambda self, other: (-self).add(other)
-Tensor.__getitem__, Tensor.__hash__, Tensor.backward = view.index, object.__hash__, autograd.backward
+Tensor.backward = autograd.backward
+Tensor.__add__ = Tensor.__radd__ = aten.add
+Tensor.__mul__ = Tensor.__rmul__ = aten.mul
+Tensor.__sub__, Tensor.__truediv__, Tensor.__matmul__ = aten.sub, aten.div, aten.matmul
+Tensor.__iadd__, Tensor.__isub__, Tensor.__imul__, Tensor.__itruediv__ = aten.add_, aten.sub_, aten.mul_, aten.div_
+Tensor.__neg__, Tensor.__eq__, Tensor.__gt__ = aten.neg, aten.eq, aten.gt
+Tensor.__rsub__ = lambda self, other: (-self).add(other)

@@ -8,7 +8,6 @@ import numpy as np
 from .dispatch import DispatchKeySet, tls
 
 bool_, int64, float32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
-DTYPES = {"b": bool_, "i": int64, "f": float32}  # by NumPy's kinds; each holds those before it
 NAMES = {bool_: "Bool", int64: "Long", float32: "Float"}  # in messages
 KEYS = {key.lower(): DispatchKeySet(key, "ADInplaceOrView", f"Autograd{key}") for key in ("CPU", "Meta")}
 
@@ -21,8 +20,8 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
 
 class Tensor:
     # Operators are methods as well: publish in __init__.py puts them here.
-    grad_fn = grad = _base = None
-    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # later a weak reference to the node
+    grad_fn = grad = _base = _grad_accumulator = None
+    _requires_grad = False
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
@@ -50,18 +49,18 @@ class Tensor:
     @property
     def __array_interface__(self):
         """What NumPy asks for. An array made of it lies on the same memory, and keeps the tensor."""
-        TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
         TORCH_CHECK(not tls.modes, "a trace of toytorch reads no elements", NotImplementedError)
+        TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
         strides = tuple(self.dtype.itemsize * step for step in self.strides)
-        data = self.data_ptr(), False
-        return {"shape": self.shape, "typestr": self.dtype.str, "strides": strides, "data": data, "version": 3}
+        data = self.data_ptr(), False  # where it lies, and that it may be written to
+        return {"version": 3, "shape": self.shape, "typestr": self.dtype.str, "strides": strides, "data": data}
 
     def array(self):
         return np.asarray(self)
 
     def numpy(self):
-        if self.requires_grad:
-            raise RuntimeError("Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead.")
+        said = "Can't call numpy() on Tensor that requires grad. Use tensor.detach().numpy() instead."
+        TORCH_CHECK(not self.requires_grad, said)
         return self.array()
 
     def item(self):
@@ -80,8 +79,8 @@ class Tensor:
         return self._requires_grad or self.grad_fn is not None
 
     def requires_grad_(self, requires_grad=True):
-        if requires_grad and self.dtype != float32:
-            raise RuntimeError("only Tensors of floating point dtype can require gradients")
+        allowed = self.dtype == float32 or not requires_grad
+        TORCH_CHECK(allowed, "only Tensors of floating point dtype can require gradients")
         self._requires_grad = requires_grad
         return self
 

@@ -3,47 +3,61 @@
 import inspect
 
 from ._tensor import TORCH_CHECK, Tensor
-from .autograd import Node, SavedVariable, grad
+from .autograd import Node, SavedVariable
 from .dispatch import tls
-from .factories import empty, tensor
+from .factories import tensor
+from .memory import UntypedStorage
 from .nn import Module
 from .trace import ProxyMode, program
 
-recompile_limit = 8
 NUMBERS = bool, int, float, str, type(None)
+
+
+def numbers(named):
+    return {name: value for name, value in named.items() if isinstance(value, NUMBERS)}
+
+
+def fact(arg):
+    """What a trace depends on: of a number the value, of a tensor all but the elements."""
+    if isinstance(arg, Tensor):
+        return arg.shape, arg.strides, arg.dtype.name, arg.device, arg.requires_grad
+    TORCH_CHECK(isinstance(arg, NUMBERS), "toytorch compiles functions of tensors and numbers", NotImplementedError)
+    return arg
+
+
+def fake(x):
+    """A leaf like x, without data."""
+    return Tensor(UntypedStorage(0, "meta"), x.dtype, x.shape, x.strides).requires_grad_(x.requires_grad)
 
 
 class CompiledFunctionBackward(Node):
     def apply(self, grad):
-        TORCH_CHECK(not tls.grad_mode, "toytorch compiles no double backward", NotImplementedError)
         saved = [one.unpack(self).array() for one in self.saved.values()]
-        return [one if one is None else tensor(one) for one in self.program(grad.array(), *saved)]
+        return [None if one is None else tensor(one) for one in self.program(grad.array(), *saved)]
 
 
 class CompiledFunction:
     """A trace of forward and backward as two programs; forward also returns what backward needs."""
 
-    def __init__(self, function, inputs):
-        with ProxyMode(inputs) as mode:
-            out = function()
+    def __init__(self, function, args, fakes):
+        with ProxyMode(fakes) as mode:
+            out = function(*args)
+            traced = isinstance(out, Tensor) and out in mode.names and all(out.storage is not x.storage for x in fakes)
+            TORCH_CHECK(traced, "toytorch compiles functions that return one new tensor", NotImplementedError)
             forward = mode.nodes.copy()
-            made = [name for name, _, _ in forward]
-            new = isinstance(out, Tensor) and mode.names.get(out) in made
-            TORCH_CHECK(new, "toytorch compiles functions that return one new tensor", NotImplementedError)
-            tangent, grads = empty(out.shape, out.dtype, "meta"), {}
+            tangent = fake(out.detach())
             arrives = mode.name(tangent)
             if out.requires_grad:
-                followed = [x for x in inputs if x.requires_grad]
-                grads = dict(zip(followed, grad(out, followed, tangent, allow_unused=True)))
+                out.backward(tangent)
         backward, self.requires_grad = mode.nodes[len(forward) :], out.requires_grad
-        results = [str(mode.names.get(grads.get(x))) for x in inputs]  # None where no gradient is needed
         read = {arg for _, _, args in backward for arg in args}
-        saved = [name for name in [*mode.inputs, *made] if name in read]  # what backward reads and did not make
+        saved = [name for name in [*mode.inputs, *(name for name, _, _ in forward)] if name in read]
+        grads = [str(mode.names.get(x.grad)) for x in fakes]  # None where no gradient is needed
         self.code, self.forward = program(forward, mode.inputs, [mode.names[out], *saved])
-        self.backward_code, self.backward = program(backward, [arrives, *saved], results)
+        self.backward_code, self.backward = program(backward, [arrives, *saved], grads)
 
     def __call__(self, inputs):
-        out, *saved = map(tensor, self.forward(*(x.array() for x in inputs)))
+        out, *saved = [tensor(array) for array in self.forward(*(x.array() for x in inputs))]
         if self.requires_grad:
             node = CompiledFunctionBackward("CompiledFunctionBackward", inputs)
             node.saved = {i: SavedVariable(x) for i, x in enumerate(saved)}
@@ -56,47 +70,46 @@ class OptimizedModule(Module):
 
     def __init__(self, function):
         super().__init__()
-        self._orig_mod, self.cache_entries, self.recompiles, self.graph_breaks = function, [], [], 0
+        self._orig_mod, self.cache_entries, self.recompiles = function, [], []
 
-    def guards(self, args, inputs):
-        """All that a trace takes for granted: of tensors all but their elements, of the rest the value."""
-        numbers = lambda named: {name: one for name, one in named.items() if isinstance(one, NUMBERS)}  # noqa: E731
+    def guards(self, args):
+        """What a trace takes for granted, as text: of tensors all but their elements, of the rest the value."""
         modules = list(self.modules())[1:]
-        facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args), "len(modules)": len(modules)}
-        facts |= {f"args[{i}]": arg for i, arg in enumerate(args) if not isinstance(arg, Tensor)}
-        for i, x in enumerate(inputs):
-            facts[f"inputs[{i}]"] = x.shape, x.strides, x.dtype.name, x.device, x.requires_grad
-        for i, module in enumerate(modules):
-            facts[f"modules[{i}]"] = type(module), numbers(vars(module))
+        facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
+        facts["modules"] = [(type(module), numbers(vars(module))) for module in modules]
+        facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
+        facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
         for function in [type(module).forward for module in modules] or [self._orig_mod]:
-            nonlocals, names, _, _ = inspect.getclosurevars(function)
-            facts |= numbers(names | nonlocals)
+            outside = inspect.getclosurevars(function)
+            facts |= numbers(outside.globals | outside.nonlocals)
         return [f"{name} == {value!r}" for name, value in facts.items()]
+
+    def inputs(self, args):
+        return [*self.parameters(), *(arg for arg in args if isinstance(arg, Tensor))]
 
     # --8<-- [start:forward]
     def forward(self, *args):
-        inputs = [*self.parameters(), *(arg for arg in args if isinstance(arg, Tensor))]
-        found, failed = self.guards(args, inputs), []
+        found, failed = self.guards(args), []
         for guards, code in self.cache_entries:
             failed = [guard for guard in guards if guard not in found]
             if not failed:
-                return code(inputs) if code else self._orig_mod(*args)  # None after a graph break
-        if len(self.cache_entries) == recompile_limit:
-            return self._orig_mod(*args)
+                return code(self.inputs(args))
         self.recompiles += failed[:1]
         self.cache_entries.append((found, self.trace(args)))
         return self.forward(*args)
 
     def trace(self, args):
-        """Runs the function once, on meta. What cannot be traced is a graph break: it will run as it is."""
-        known = all(isinstance(arg, (Tensor, *NUMBERS)) for arg in args)
-        TORCH_CHECK(known, "toytorch compiles functions of tensors and numbers", NotImplementedError)
-        leaves = [arg.detach().requires_grad_(arg.requires_grad) if isinstance(arg, Tensor) else arg for arg in args]
-        inputs = [*self.parameters(), *(leaf for leaf in leaves if isinstance(leaf, Tensor))]
+        """Runs the function once, on tensors without data, also in the place of the parameters."""
+        args = [fake(arg) if isinstance(arg, Tensor) else arg for arg in args]
+        fakes = {p: fake(p) for p in self.parameters()}
+        homes = [(module._parameters, dict(module._parameters)) for module in self.modules()]
+        for home, real in homes:
+            home.update({name: fakes[p] for name, p in real.items()})
         try:
-            return CompiledFunction(lambda: self._orig_mod(*leaves), inputs)
-        except RuntimeError:
-            self.graph_breaks += 1
+            return CompiledFunction(self._orig_mod, args, self.inputs(args))
+        finally:
+            for home, real in homes:
+                home.update(real)
         # --8<-- [end:forward]
 
 

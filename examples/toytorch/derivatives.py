@@ -9,7 +9,6 @@ DERIVATIVES = """
 _log_softmax: self = grad - result.exp() * grad.sum(dim, True)
 add: self = grad; other = grad * alpha
 clone: self = grad
-copy: self = grad * 0; src = grad
 div: self = grad / other; other = -grad * ((self / other) / other)
 exp: self = grad * result
 expand: self = grad
@@ -18,25 +17,22 @@ mm: self = grad.mm(mat2.t()); mat2 = self.t().mm(grad)
 mul: self = grad * other; other = grad * self
 neg: self = -grad
 relu: self = aten.threshold_backward(grad, result, 0)
-select: self = aten.select_backward(grad, self_sizes, index)
-select_backward: grad_output = grad.select(index)
 sqrt: self = grad / (2 * result)
-sub: self = grad; other = grad * -alpha
+sub: self = grad; other = -grad
 sum: self = sum_backward(grad, self_sizes, dim)
 t: self = grad.t()
 tanh: self = grad * (1 - result * result)
-threshold_backward: grad_output = aten.threshold_backward(grad, self, threshold)
 view: self = grad.reshape(self_sizes)
-zero: self = grad * 0
 """
-CODE = {}  # operator -> argument -> formula; its arguments that a formula names are saved for backward
+FORMULAS = {}  # operator -> argument -> code
+NOTHING = compile("None", "derivatives.yaml", "eval")  # the formula of an argument that needs no gradient
 
 
 def derivative(line):
     """Compiles a line of DERIVATIVES."""
-    name, _, text = line.partition(": ")
-    rules = (rule.split(" = ", 1) for rule in text.split("; "))
-    CODE[name] = {arg: compile(formula, "derivatives.yaml", "eval") for arg, formula in rules}
+    name, text = line.split(": ")
+    rules = [rule.split(" = ") for rule in text.split("; ")]
+    FORMULAS[name] = {arg: compile(formula, "derivatives.yaml", "eval") for arg, formula in rules}
 
 
 for line in DERIVATIVES.strip().splitlines():
@@ -49,26 +45,28 @@ def sum_backward(grad, sizes, dim):
 
 
 class FunctionNode(Node):
-    """The node of an operator: an edge for each formula, and what the formulas that are followed need."""
+    """The node of an operator: an edge for each argument that has a formula, and what the formulas name."""
 
     def __init__(self, op, named):
         name = op.short.removesuffix("_")
-        formulas = CODE.get(name, CODE["zero"])  # what is overwritten counts no more
+        formulas = FORMULAS[name]
         super().__init__(f"{name.title().replace('_', '')}Backward0", [named[arg] for arg in formulas])
-        self.code = {arg: node and formulas[arg] for arg, (node, _) in zip(formulas, self.next_functions)}
-        self.needed = {name for formula in self.code.values() if formula for name in formula.co_names}  # methods, too
+        edges = zip(formulas, self.next_functions)
+        self.formulas = {arg: formulas[arg] if function else NOTHING for arg, function in edges}
+        self.needed = {name for formula in self.formulas.values() for name in formula.co_names}
         tensors = {arg: x for arg, x in named.items() if isinstance(x, Tensor)}
-        self.values = {arg: value for arg, value in named.items() if arg not in tensors}
-        self.values |= {f"{arg}_sizes": x.shape for arg, x in tensors.items()}
+        self.values = {**named, **{f"{arg}_sizes": x.shape for arg, x in tensors.items()}}
         for arg, x in tensors.items():
+            del self.values[arg]
             if arg in self.needed:
                 overwritten = op.inplace and arg == "self"
                 self.saved[arg] = SavedVariable(x.detach().clone() if overwritten else x)
 
     def apply(self, grad):
-        found = {"grad": grad, **self.values, **{arg: one.unpack(self) for arg, one in self.saved.items()}}
-        derive = lambda arg, formula: sum_to(eval(formula, globals(), found), found[f"{arg}_sizes"])  # noqa: E731
-        return [formula and derive(arg, formula) for arg, formula in self.code.items()]  # None where none is needed
+        names = {"grad": grad, **self.values}
+        names |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
+        grads = {arg: eval(formula, globals(), names) for arg, formula in self.formulas.items()}
+        return [x if x is None else sum_to(x, names[f"{arg}_sizes"]) for arg, x in grads.items()]
 
 
 # --8<-- [start:variable_type]
@@ -78,7 +76,7 @@ def variable_type(op, keys, *args):
     if tls.grad_mode and any(getattr(arg, "requires_grad", False) for arg in args):
         if op.inplace:
             check_inplace(args[0])
-        if op.inplace or op.short in CODE:
+        if op.short.removesuffix("_") in FORMULAS:
             node = FunctionNode(op, dict(zip(op.schema.parameters, args)))
     result = op.redispatch(keys - DispatchKeySet("AutogradCPU", "AutogradMeta"), *args)
     if node:

@@ -40,17 +40,19 @@ class Operator:
 
     fallbacks = dict.fromkeys(ABOVE, FALLTHROUGH)  # key -> the kernel of all operators
 
-    def __init__(self, name, schema=None):
+    def __init__(self, name):
         self.name, self.short, self.inplace = name, name.removeprefix("aten::"), name.endswith("_")
-        self.schema, self.kernels = schema and inspect.signature(schema), {}  # kernels by key, or by alias
+        self.kernels = {}  # by key, or by alias
 
     def entry(self, key):
-        """Where the kernel for a key was registered, and the kernel. An operator with a kernel of its own has a formula
-        of its own, so its composite does not serve Autograd."""
+        """Where the kernel for a key was registered, and the kernel."""
+        if key in self.kernels:
+            return key, self.kernels[key]
+        # Who has a kernel for the backend has a formula of its own: its composite does not serve Autograd.
         own = key in AUTOGRAD and self.kernels.keys() & {AUTOGRAD[key], "CompositeExplicitAutograd"}
-        for name, keys in {key: [key], **ALIASES}.items():
-            if name in self.kernels and key in keys and not (own and name == "CompositeImplicitAutograd"):
-                return name, self.kernels[name]
+        for alias, keys in ALIASES.items():
+            if alias in self.kernels and key in keys and not (own and alias == "CompositeImplicitAutograd"):
+                return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key)
 
     def lookup(self, key):
@@ -72,18 +74,16 @@ class Operator:
         # --8<-- [end:call]
 
     def __call__(self, *args, **kwargs):
-        """A call from Python: all arguments in the order of the schema, and the keys that the tensors bring."""
-        names = [*self.schema.parameters]
-        at = names.index("size") if "size" in names else len(args)
-        if at < len(args) and not isinstance(args[at], (tuple, list)):
+        """A call from Python: the arguments in the order of the schema, and the keys that the tensors bring."""
+        at = [*self.schema.parameters, "size"].index("size")
+        if args[at:] and all(isinstance(n, int) for n in args[at:]):
             args = (*args[:at], args[at:])  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
-        if "self" in names and not hasattr(bound.args[0], "key_set"):
-            kind = type(bound.args[0]).__name__
-            raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor, not {kind}")
-        tensors = [arg for arg in bound.args if hasattr(arg, "key_set")]
-        return self.call(tls.included.union(*(x.key_set for x in tensors)), *bound.args)
+        keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]
+        if "self" in bound.arguments and not keys:
+            raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor")
+        return self.call(tls.included.union(*keys), *bound.args)
 
     def __get__(self, tensor, kind=None):
         """As a method: x.add is add with x as the first argument."""
@@ -93,12 +93,13 @@ class Operator:
 aten = SimpleNamespace()  # the operators by name, as torch.ops.aten
 
 
-def library(key, name=None, schema=None):
+def library(key, name=None):
     """Registers a function of the arguments alone as a kernel, as torch.library.impl does."""
 
     def register(function):
         short = name or function.__name__
-        operator = vars(aten).setdefault(short, Operator(f"aten::{short}", schema or function))
+        operator = vars(aten).setdefault(short, Operator(f"aten::{short}"))
+        operator.schema = inspect.signature(function)
         operator.kernels[key] = lambda op, keys, *args: function(*args)
         return operator
 

@@ -1,15 +1,36 @@
 """Layers: modules that hold parameters and other modules (torch/nn/modules/module.py, linear.py, container.py)."""
 
-import functools
 import math
 from types import SimpleNamespace
 
-from ._tensor import NAMES, Tensor
-from .dispatch import aten
-from .factories import empty
+from ._tensor import NAMES, TORCH_CHECK, Tensor, int64
+from .dispatch import aten, library
+from .factories import tensor, uniform
 
-cross_entropy = lambda input, target: aten.nll_loss(aten._log_softmax(input, 1), target)  # noqa: E731
-functional = SimpleNamespace(linear=aten.linear, relu=aten.relu, nll_loss=aten.nll_loss, cross_entropy=cross_entropy)
+
+@library("CompositeImplicitAutograd")
+def linear(input, weight, bias=None):
+    product = input.mm(weight.t())
+    return product if bias is None else product + bias
+
+
+@library("CompositeImplicitAutograd")
+def nll_loss(self, target):
+    """The mean of what the rows have at their targets, negative."""
+    TORCH_CHECK(self.dim() == 2 and target.dtype == int64, "toytorch picks classes from rows only", NotImplementedError)
+    (rows, classes), (n,) = self.shape, target.shape
+    TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
+    for at in target.array():
+        TORCH_CHECK(0 <= at < classes, f"Target {at} is out of bounds.", IndexError)
+    one_hot = target.reshape((n, 1)) == tensor(range(classes))
+    return (self * one_hot).sum() / -n
+
+
+def cross_entropy(input, target):
+    return nll_loss(aten._log_softmax(input, 1), target)
+
+
+functional = SimpleNamespace(linear=linear, relu=aten.relu, nll_loss=nll_loss, cross_entropy=cross_entropy)
 
 
 class Parameter(Tensor):
@@ -34,7 +55,8 @@ class Module:
         home[name] = value
 
     def __getattr__(self, name):
-        found = vars(self).get("_parameters", {}) | vars(self).get("_modules", {})
+        """Python calls this for a name that is not in vars(self)."""
+        found = self._parameters | self._modules
         if name not in found:
             raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         return found[name]
@@ -67,11 +89,11 @@ class Linear(Module):
     def __init__(self, in_features, out_features):
         super().__init__()
         bound = 1 / math.sqrt(in_features)  # of kaiming_uniform_(weight, a=sqrt(5)), and of the bias
-        self.weight = Parameter(empty((out_features, in_features)).uniform_(-bound, bound))
-        self.bias = Parameter(empty((out_features,)).uniform_(-bound, bound))
+        self.weight = Parameter(tensor(uniform((out_features, in_features), -bound, bound)))
+        self.bias = Parameter(tensor(uniform((out_features,), -bound, bound)))
 
     def forward(self, input):
-        return aten.linear(input, self.weight, self.bias)
+        return linear(input, self.weight, self.bias)
 
 
 class ReLU(Module):
@@ -88,4 +110,6 @@ class Sequential(Module):
         return self._modules[str(i)]
 
     def forward(self, input):
-        return functools.reduce(lambda x, module: module(x), self._modules.values(), input)
+        for module in self._modules.values():
+            input = module(input)
+        return input

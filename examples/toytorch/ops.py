@@ -1,74 +1,84 @@
 """Operators that compute, on the CPU and on meta (ATen/TensorIterator.cpp, native/BinaryOps.cpp, LinearAlgebra.cpp)."""
 
+from functools import wraps
+
 import numpy as np
 
 from ._tensor import NAMES, TORCH_CHECK, Tensor, bool_, float32, int64
-from .dispatch import aten, library
-from .factories import copy, empty, promote, tensor
+from .dispatch import library
+from .factories import empty, promote, write
 from .view import broadcast_shapes, reduced
 
 IMPL, POINTWISE = {}, set()  # operator -> what it computes from arrays; those that take element by element
 
 
 # --8<-- [start:structured]
-def structured(name, meta, impl, schema=None):
-    """Registers an operator. `meta` checks the arguments and returns sizes and dtype of the result, all that a meta
-    tensor needs, and `impl` computes it from arrays (torchgen's structured kernels have both)."""
+def structured(name, meta, impl):
+    """Registers an operator (torchgen's structured kernels). `meta` checks the arguments and returns sizes and dtype of
+    the result, which is all of a meta tensor. `impl` computes from arrays; its parameters are the operator's."""
 
+    @wraps(impl)
     def kernel(*args):
-        sizes, dtype = meta(*args)
         devices = {arg.device for arg in args if isinstance(arg, Tensor)}
         TORCH_CHECK(len(devices) == 1, "Tensor on device cpu is not on the expected device meta!")
+        sizes, dtype = meta(*args)
         out = args[0] if name.endswith("_") else empty(sizes, dtype, args[0].device)
-        fits = out.shape == sizes
-        TORCH_CHECK(fits, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
-        fits = promote(out, dtype) == out.dtype
-        TORCH_CHECK(fits, f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}")
+        check_writable(out, sizes, dtype)
         if out.device == "meta":
             return out
+        arrays = [arg.array() if isinstance(arg, Tensor) else arg for arg in args]
         with np.errstate(all="ignore"):
-            return copy(out, impl(*(arg.array() if isinstance(arg, Tensor) else arg for arg in args)))
+            return write(out, impl(*arrays))
 
-    if not name.endswith("_"):
-        IMPL[name] = impl
+    IMPL[name] = impl
     for key in ("CPU", "Meta"):
-        library(key, name, schema or meta)(kernel)
+        library(key, name)(kernel)
     # --8<-- [end:structured]
 
 
-def pointwise(name, impl, least=bool_, result=None):
-    """Registers `name` and `name_`. The result has the highest dtype among two operands and `least`. The names of the
-    parameters of `impl` are those of the operator: DERIVATIVES uses them."""
+def check_writable(out, sizes, dtype):
+    """Whether a result of these sizes and this dtype can be written to a tensor."""
+    fits = out.shape == tuple(sizes)
+    TORCH_CHECK(fits, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
+    fits = np.can_cast(dtype, out.dtype, "same_kind")
+    TORCH_CHECK(fits, f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}")
+    expanded = any(n > 1 and step == 0 for n, step in zip(out.shape, out.strides))
+    said = "unsupported operation: more than one element of the written-to tensor refers to a single memory location."
+    TORCH_CHECK(not expanded, f"{said} Please clone() the tensor before performing the operation.")
 
-    def meta(self, other=False, *options):  # False for no operand: it has the lowest dtype
-        if least == int64:
-            TORCH_CHECK(promote(self, other) != bool_, f"{name}: bool tensors are not supported")
-        return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other, least)
+
+def pointwise(name, impl, result=None):
+    """Registers an operator that computes element by element, and in place, too, if it is no comparison. Its result has
+    the dtype `result`, or the highest of the first two arguments. What follows them are options."""
+
+    def meta(self, other=False, *options):  # False has the lowest dtype, and no sizes
+        return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other)
 
     POINTWISE.add(name)
-    structured(name, meta, impl, impl)
-    structured(f"{name}_", meta, impl, impl)
+    structured(name, meta, impl)
+    if result != bool_:
+        structured(f"{name}_", meta, impl)
 
 
 pointwise("exp", lambda self: np.exp(self, dtype=float32), float32)
 pointwise("log", lambda self: np.log(self, dtype=float32), float32)
 pointwise("sqrt", lambda self: np.sqrt(self, dtype=float32), float32)
 pointwise("tanh", lambda self: np.tanh(self, dtype=float32), float32)
-pointwise("neg", lambda self: -self, int64)
-pointwise("relu", lambda self: np.maximum(self, 0), int64)
+pointwise("neg", lambda self: -self)
+pointwise("relu", lambda self: np.maximum(self, 0))
 pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self > threshold, grad_output, 0))
 pointwise("add", lambda self, other, alpha=1: self + alpha * other)
-pointwise("sub", lambda self, other, alpha=1: self - alpha * other, int64)
+pointwise("sub", lambda self, other: self - other)
 pointwise("mul", lambda self, other: self * other)
 pointwise("div", lambda self, other: np.true_divide(self, other), float32)
-pointwise("eq", lambda self, other: self == other, result=bool_)
-pointwise("gt", lambda self, other: self > other, result=bool_)
+pointwise("eq", lambda self, other: self == other, bool_)
+pointwise("gt", lambda self, other: self > other, bool_)
 
 
-def sum(self, dim=None, keepdim=False):
+def sum(self, dim, keepdim):
     dims = reduced(dim, self.dim())
     sizes = [1 if d in dims else n for d, n in enumerate(self.shape) if keepdim or d not in dims]
-    return tuple(sizes), promote(self, int64)
+    return sizes, int64 if self.dtype == bool_ else self.dtype
 
 
 def mm(self, mat2):
@@ -81,40 +91,14 @@ def mm(self, mat2):
     return (rows, columns), self.dtype
 
 
-def log_softmax(a, dim):
-    said = f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{NAMES[a.dtype]}'"
-    TORCH_CHECK(a.dtype == float32, said, NotImplementedError)
-    a = a - a.max(dim, keepdims=True)
-    return a - np.log(np.exp(a).sum(dim, keepdims=True))
+def log_softmax(self, dim):
+    said = f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{NAMES[self.dtype]}'"
+    TORCH_CHECK(self.dtype == float32, said, NotImplementedError)
+    shifted = self - self.max(dim, keepdims=True)  # so that exp is not infinite
+    return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
 
 
-def select_backward(grad_output, input_sizes, index):
-    grad_input = np.zeros(input_sizes, float32)
-    grad_input[index] = grad_output
-    return grad_input
-
-
-structured("sum", sum, lambda a, dim, keepdim: a.sum(reduced(dim, a.ndim), keepdims=keepdim))
-structured("mm", mm, lambda a, b: a @ b)
+structured("sum", sum, lambda self, dim=None, keepdim=False: self.sum(reduced(dim, self.ndim), keepdims=keepdim))
+structured("mm", mm, lambda self, mat2: self @ mat2)
 structured("_log_softmax", lambda self, dim: (self.shape, self.dtype), log_softmax)
-structured("select_backward", lambda grad_output, input_sizes, index: (input_sizes, float32), select_backward)
-
-
-@library("CompositeImplicitAutograd")
-def nll_loss(self, target):
-    """The mean of what the rows have at their targets, negative."""
-    TORCH_CHECK(self.dim() == 2 and target.dtype == int64, "toytorch picks classes from rows only", NotImplementedError)
-    (rows, classes), (n,) = self.shape, target.shape
-    TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
-    for at in target.array():
-        TORCH_CHECK(0 <= at < classes, f"Target {at} is out of bounds.", IndexError)
-    return (self * (target.reshape((n, 1)) == tensor(range(classes)))).sum() / -n
-
-
-library("CompositeImplicitAutograd", "matmul")(lambda self, other: aten.mm(self, other))
-
-
-@library("CompositeImplicitAutograd")
-def linear(input, weight, bias=None):
-    product = input.mm(weight.t())
-    return product if bias is None else product + bias
+library("CompositeImplicitAutograd", "matmul")(lambda self, other: self.mm(other))

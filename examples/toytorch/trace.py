@@ -6,7 +6,6 @@ import numpy as np
 
 from ._tensor import TORCH_CHECK, Tensor, float32
 from .dispatch import DispatchKeySet, Operator, aten, tls
-from .factories import empty
 from .ops import IMPL, POINTWISE
 
 SCOPE = {**IMPL, "t": np.transpose, "expand": np.broadcast_to, "view": np.reshape, "inf": np.inf, "nan": np.nan}
@@ -14,15 +13,15 @@ Operator.fallbacks["Python"] = lambda op, keys, *args: tls.modes[-1].__torch_dis
 
 
 class ProxyMode:
-    """While it is on, operators below autograd are written down, and run on fakes: tensors without data."""
+    """While it is on, operators below autograd are written down. They run on tensors without data, called fakes."""
 
-    def __init__(self, inputs):
+    def __init__(self, fakes):
         self.names, self.nodes = {}, []  # a node is (name of the result, operator, arguments as text)
-        self.fakes = {x: Tensor(empty(x.shape, x.dtype, "meta").storage, x.dtype, x.shape, x.strides) for x in inputs}
-        self.inputs = [self.name(x) for x in inputs]
+        self.inputs = [self.name(x) for x in fakes]
 
     def name(self, x):
-        return self.names.setdefault(x, f"a{len(set(self.names.values()))}")
+        self.names[x] = f"a{len(set(self.names.values()))}"
+        return self.names[x]
 
     def __enter__(self):
         tls.modes.append(self)
@@ -34,12 +33,11 @@ class ProxyMode:
         tls.included -= DispatchKeySet("Python")
 
     def __torch_dispatch__(self, op, args):
-        same = op in (aten.detach, aten.clone)  # keeps its name: nothing is written to. Autograd saves results detached
+        same = op in (aten.detach, aten.clone)  # a result with the name of its input, because nothing is written to
         tensors = [arg for arg in args if isinstance(arg, Tensor)]
         known = (same or op.short in SCOPE) and all(x in self.names and x.dtype == float32 for x in tensors)
-        TORCH_CHECK(known, f"toytorch does not compile {op.short} of these tensors", NotImplementedError)
-        fakes = [self.fakes.get(arg, arg) if isinstance(arg, Tensor) else arg for arg in args]
-        out = op.redispatch(DispatchKeySet("Meta"), *fakes)
+        TORCH_CHECK(known and not op.inplace, f"toytorch does not compile {op.short} here", NotImplementedError)
+        out = op.redispatch(DispatchKeySet("Meta"), *args)
         if same:
             self.names[out] = self.names[args[0]]
         else:

@@ -1,6 +1,8 @@
 """Views: other sizes, strides and offset on the same storage (ATen/native/TensorShape.cpp, ATen/ExpandUtils.h)."""
 
 import math
+from functools import wraps
+from itertools import zip_longest
 
 import numpy as np
 
@@ -9,9 +11,13 @@ from .dispatch import aten, library
 
 
 def view_op(function):
-    """A view needs no data: one kernel serves CPU and Meta. The function returns sizes, strides and offset."""
-    kernel = lambda self, *args: Tensor(self.storage, self.dtype, *function(self, *args))  # noqa: E731
-    return library("CompositeExplicitAutograd", function.__name__, function)(kernel)
+    """Registers a view, by its sizes, strides and offset. It needs no data: one kernel serves CPU and Meta."""
+
+    @wraps(function)
+    def kernel(self, *args):
+        return Tensor(self.storage, self.dtype, *function(self, *args))
+
+    return library("CompositeExplicitAutograd")(kernel)
 
 
 @view_op
@@ -28,38 +34,22 @@ def t(self):
 
 
 @view_op
-def select(self, index):
-    TORCH_CHECK(self.dim(), "too many indices for tensor of dimension 0", IndexError)
-    size = self.shape[0]
-    TORCH_CHECK(-size <= index < size, f"index {index} is out of bounds for dimension 0 with size {size}", IndexError)
-    return self.shape[1:], self.strides[1:], self.offset + index % size * self.strides[0]
-
-
-def index(self, key):
-    """x[1] is a row, and x[1, 2] an element of it (torch/csrc/autograd/python_variable_indexing.cpp)."""
-    for one in key if isinstance(key, tuple) else (key,):
-        TORCH_CHECK(type(one) is int, f"toytorch has no index of type {type(one).__name__}", NotImplementedError)
-        self = aten.select(self, one)
-    return self
-
-
-@view_op
 def expand(self, size):
+    """A dimension of size 1 gets any size, with stride 0: each step along it comes to the same element."""
     new = len(size) - self.dim()
-    TORCH_CHECK(new >= 0, f"expand: {list(size)} has fewer dimensions than the tensor ({self.dim()})")
     shape, strides = (1,) * new + self.shape, (0,) * new + self.strides
-    size = [mine if n == -1 else n for n, mine in zip(size, shape)]
-    for d, (n, mine) in enumerate(zip(size, shape)):
-        said = f"The expanded size of the tensor ({n}) must match the existing size ({mine}) at non-singleton dimension"
-        TORCH_CHECK(mine in (1, n), f"{said} {d}.  Target sizes: {size}.  Tensor sizes: {list(self.shape)}")
-    return size, [step if n == mine else 0 for n, mine, step in zip(size, shape, strides)], self.offset
+    sizes = [mine if n == -1 else n for n, mine in zip(size, shape)]
+    fits = new >= 0 and all(mine in (1, n) for n, mine in zip(sizes, shape))
+    TORCH_CHECK(fits, f"expand: a tensor of size {list(self.shape)} does not expand to {list(size)}")
+    strides = [step if n == mine else 0 for n, mine, step in zip(sizes, shape, strides)]
+    return sizes, strides, self.offset
 
 
 @view_op
 def view(self, size):
-    known = math.prod(n for n in size if n != -1)
-    sizes = [self.numel() // max(known, 1) if n == -1 else n for n in size]
-    fits = math.prod(sizes) == self.numel() and (known or -1 not in size)
+    known = -math.prod(size)  # the product of the others, if one is -1
+    sizes = [self.numel() // known if n == -1 and known > 0 else n for n in size]
+    fits = math.prod(sizes) == self.numel() and min(sizes, default=0) >= 0
     TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
     # NumPy has torch's rule. In an array of bools strides count elements, and none is read here.
     mine = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
@@ -79,25 +69,29 @@ def reshape(self, size):
 
 
 def broadcast_shapes(a, b):
-    a, b = (1,) * (len(b) - len(a)) + a, (1,) * (len(a) - len(b)) + b
-    for d, (m, n) in reversed([*enumerate(zip(a, b))]):
+    """The sizes of both together. They are compared from the last one on, and a missing one counts as 1."""
+    sizes = []
+    for m, n in zip_longest(reversed(a), reversed(b), fillvalue=1):
+        d = max(len(a), len(b)) - len(sizes) - 1
         said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {d}"
         TORCH_CHECK(m == n or 1 in (m, n), said)
-    return tuple(n if m == 1 else m for m, n in zip(a, b))
+        sizes.insert(0, n if m == 1 else m)
+    return tuple(sizes)
 
 
 def sum_to(grad, sizes):
-    """Sums over what was broadcast."""
+    """Sums over what was broadcast: the gradient of an operand has the sizes of the operand."""
+    if grad.shape == sizes:
+        return grad
     new = grad.dim() - len(sizes)
-    dims = [d for d, n in enumerate(grad.shape) if d < new or (sizes[d - new] == 1 != n)]
-    return grad.sum(dims, True).reshape(sizes) if dims else grad
+    dims = [d for d in range(grad.dim()) if d < new or sizes[d - new] == 1]
+    return grad.sum(dims, True).reshape(sizes)
 
 
 def reduced(dim, ndim):
-    """The dimensions that a reduction is over."""
+    """The dimensions that a reduction is over: all, if it names none."""
     dims, n = [dim] if isinstance(dim, int) else dim or range(ndim), max(ndim, 1)
     for d in dims:
         if not -n <= d < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-        TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")
     return tuple(d % n for d in dims if ndim)

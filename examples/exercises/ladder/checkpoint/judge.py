@@ -64,8 +64,8 @@ class OnesOf(toytorch.autograd.Node):
 
 
 IDEAS = {
-    "You may have asked for the gradient of x alone. The function uses w as well: again.backward(grad) reaches all its "
-    "leaves, and autograd.grad returns only what it is asked for.": changed(lambda leaf, w: (leaf, None)),
+    "You may have lost the gradient of w. The function uses w as well, and again.backward(grad) reaches all leaves of "
+    "the new graph.": changed(lambda leaf, w: (leaf, None)),
     "You may have left out grad. backward goes on from the gradient of the result, which is not 1.": plain_gradient,
 }
 

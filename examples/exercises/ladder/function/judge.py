@@ -80,7 +80,7 @@ def attempt(call):
     """What an error says, or nothing."""
     try:
         call()
-    except RuntimeError as error:
+    except (RuntimeError, TypeError) as error:
         return str(error)
 
 

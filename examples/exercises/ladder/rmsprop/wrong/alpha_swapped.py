@@ -8,7 +8,7 @@ from toytorch.optim import Optimizer
 class RMSprop(Optimizer):
     def __init__(self, params, lr=1e-2, alpha=0.99, eps=1e-8):
         options = {"lr": lr, "alpha": alpha, "eps": eps}
-        super().__init__(params, options, weight_decay=0)
+        super().__init__(params, **options, weight_decay=0)
 
     def update(self, p, grad, state, group):
         if not state:

@@ -13,7 +13,6 @@ KEYS = {key.lower(): DispatchKeySet(key, "ADInplaceOrView", f"Autograd{key}") fo
 
 
 def TORCH_CHECK(condition, message, error=RuntimeError):
-    """c10/util/Exception.h"""
     if not condition:
         raise error(message)
 

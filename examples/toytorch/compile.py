@@ -73,12 +73,12 @@ class OptimizedModule(Module):
         self._orig_mod, self.cache_entries, self.recompiles = function, [], []
 
     def guards(self, args):
-        """What a trace takes for granted, as text: of tensors all but their elements, of the rest the value."""
+        """What a trace takes for granted, as text."""
         modules = list(self.modules())[1:]
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
-        facts["modules"] = [(type(module), numbers(vars(module))) for module in modules]
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
+        facts["modules"] = [(type(module), numbers(vars(module))) for module in modules]
         for function in [type(module).forward for module in modules] or [self._orig_mod]:
             outside = inspect.getclosurevars(function)
             facts |= numbers(outside.globals | outside.nonlocals)

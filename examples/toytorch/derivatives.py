@@ -29,7 +29,6 @@ NOTHING = compile("None", "derivatives.yaml", "eval")  # the formula of an argum
 
 
 def derivative(line):
-    """Compiles a line of DERIVATIVES."""
     name, text = line.split(": ")
     rules = [rule.split(" = ") for rule in text.split("; ")]
     FORMULAS[name] = {arg: compile(formula, "derivatives.yaml", "eval") for arg, formula in rules}

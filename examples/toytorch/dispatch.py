@@ -55,21 +55,18 @@ class Operator:
                 return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key)
 
-    def lookup(self, key):
-        return self.entry(key.name)[1]
-
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        left = (key for key in keys if self.lookup(key) != FALLTHROUGH)
+        left = (key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)
         return self.redispatch(frozenset(left), *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""
-        key = max(keys)
-        if (kernel := self.lookup(key)) is None:
-            call = f"'{self.name}' with arguments from the '{key.name}'"
-            raise NotImplementedError(f"Could not run {call} backend.")
+        key = max(keys).name
+        _, kernel = self.entry(key)
+        if kernel is None:
+            raise NotImplementedError(f"Could not run '{self.name}' with arguments from the '{key}' backend.")
         return kernel(self, keys, *args)
         # --8<-- [end:call]
 

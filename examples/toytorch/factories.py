@@ -56,7 +56,6 @@ manual_seed(67280421310721)
 
 
 def words(size):
-    """The next words of 32 bits."""
     return engine.randint(2**32, size=size, dtype=np.uint32)
 
 

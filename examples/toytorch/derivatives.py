@@ -54,9 +54,9 @@ class FunctionNode(Node):
         self.formulas = {arg: formulas[arg] if function else NOTHING for arg, function in edges}
         self.needed = {name for formula in self.formulas.values() for name in formula.co_names}
         tensors = {arg: x for arg, x in named.items() if isinstance(x, Tensor)}
-        self.values = {**named, **{f"{arg}_sizes": x.shape for arg, x in tensors.items()}}
+        self.values = {arg: value for arg, value in named.items() if arg not in tensors}
         for arg, x in tensors.items():
-            del self.values[arg]
+            self.values[f"{arg}_sizes"] = x.shape
             if arg in self.needed:
                 overwritten = op.inplace and arg == "self"
                 self.saved[arg] = SavedVariable(x.detach().clone() if overwritten else x)

@@ -377,9 +377,11 @@ def explained(found: Agreement) -> tuple[dict[str, int], list[Disagreement]]:
 def report(found: Agreement) -> str:
     """What the page shows: the counts, and how many disagreements each reason explains."""
     counts, _ = explained(found)
-    lines = sum(path.read_text().count("\n") for path in Path(toy.__file__).parent.glob("*.py"))
+    lines = [line for path in Path(toy.__file__).parent.glob("*.py") for line in path.read_text().splitlines()]
+    code = sum(map(bool, lines))
+    size = f"lines of toytorch: {code}, and {len(lines) - code} blank ones"
     reasons = "\n".join(f"{n:5}  {reason}" for reason, n in counts.items())
-    return f"{found.table()}\n\nwhy the others do not agree\n{reasons}\n\nlines of toytorch: {lines}\n"
+    return f"{found.table()}\n\nwhy the others do not agree\n{reasons}\n\n{size}\n"
 
 
 if __name__ == "__main__":

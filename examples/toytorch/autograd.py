@@ -103,7 +103,6 @@ def backward(tensor, gradient=None):
     if gradient is None:
         TORCH_CHECK(tensor.numel() == 1, "grad can be implicitly created only for scalar outputs")
         gradient = aten.full(tensor.shape, 1.0, device=tensor.device)
-    shapes = "grad_output[0] has a shape of torch.Size({}) and output[0] has a shape of torch.Size({})"
-    said = f"Mismatch in shape: {shapes}.".format([*gradient.shape], [*tensor.shape])
-    TORCH_CHECK(gradient.shape == tensor.shape, said)
+    said = "Mismatch in shape: grad_output[0] has a shape of torch.Size({}) and output[0] has a shape of torch.Size({})"
+    TORCH_CHECK(gradient.shape == tensor.shape, said.format([*gradient.shape], [*tensor.shape]) + ".")
     execute(gradient_edge(tensor), gradient)

@@ -20,8 +20,7 @@ class ProxyMode:
         self.inputs = [self.name(x) for x in fakes]
 
     def name(self, x):
-        self.names[x] = f"a{len(set(self.names.values()))}"
-        return self.names[x]
+        return self.names.setdefault(x, f"a{len(set(self.names.values()))}")
 
     def __enter__(self):
         tls.modes.append(self)

@@ -37,6 +37,7 @@ Wrong.apply(torch.ones(3, requires_grad=True)).backward()
     "numpy-of-leaf": "torch.ones(3, requires_grad=True).numpy()",
     "sizes-of-a-sum": "torch.ones(8) + torch.ones(3)",
     "split-in-place": "y.split(1)[0].mul_(10)",
+    "stack-sizes": "torch.stack([torch.ones(3), torch.ones(4)])",
     "target-dtype": "torch.nn.functional.cross_entropy(torch.ones(8, 2), torch.zeros(8))",
     "target-range": "torch.nn.functional.cross_entropy(torch.ones(8, 2), torch.full((8,), 2))",
     "unused-input": "torch.autograd.grad(y.sum(), [w, torch.ones(2, requires_grad=True)])",

@@ -14,14 +14,12 @@ from inside_torch.drawing.checks import checked
 from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, widest
 from inside_torch.drawing.svg import group, text
 
-from .boxes import LINE, Box, Place, down, laid_out
+from .boxes import LINE, Box, Place, laid_out
 from .graph import explore
 from .keys import keys_of, registered
 
 LABEL = 134  # px for the names of layers
-GAP = 22  # px between layers: room for an arrow
 HEADS = "Eager mode: down at every call", "Compiled: down once, at the first call"
-BY_HAND = ("Python", "dispatcher", "kernel")  # layers that no program wrote
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
@@ -70,17 +68,16 @@ def copied(inputs: tuple) -> list:
 
 def line_layers(f, *inputs: torch.Tensor, call: str, title: str) -> str:
     """The way of one call of torch in `f(*inputs)`, the first of this name: a row for each layer, from Python down to
-    the kernel, and from Dynamo down to machine code, with what the layer holds of that call; boxes of generated things
-    are dashed. The inputs are not changed, and get no gradients. Raises TypeError for inputs that are no tensors,
-    ValueError for a result without gradient or of more than one element, where f makes no such call, where the
-    call's table of operators or Inductor's code for it can't be found."""
+    the kernel, and from Dynamo down to machine code, with what the layer holds of that call. The inputs are not
+    changed, and get no gradients. Raises TypeError for inputs that are no tensors, ValueError for a result without
+    gradient or of more than one element, where f makes no such call, where the call's table of operators or Inductor's
+    code for it can't be found."""
     eager, compiled = _eager(f, copied(inputs), call), _compiled(f, copied(inputs), call)
-    rows = [[name, ", ".join(said), "generated" * (name not in BY_HAND)] for name, said in eager + compiled]
+    rows = [[name, ", ".join(said)] for name, said in eager + compiled]
     desc = f"The call {call}, from top to bottom. "
     for head, layers in zip(HEADS, (eager, compiled)):
         desc += f"{head}. " + " ".join(f"{name}: {', '.join(said)}." for name, said in layers) + " "
-    heads = ["layer", "holds", "made by a program"]
-    return laid_out(title, desc.strip(), heads, rows, _draw, [eager, compiled], kind="")
+    return laid_out(title, desc.strip(), ["floor", "holds"], rows, _draw, [eager, compiled], kind="")
 
 
 def _eager(f, inputs: list, call: str) -> list:
@@ -189,14 +186,15 @@ def _draw(ways: list, wide: bool) -> list:
     number = count(1)
     for head, layers in zip(HEADS, ways):
         shapes.append(text(left, y + 13, head, "it-note"))
-        places, y = [], y + 22
+        y += 22
         for name, said in layers:
             y += 0 if wide else 20
-            box = Box(said, "it-pill" if name in BY_HAND else "it-pill it-dashed")
-            places.append(Place(left, y, width, LINE * len(said) + 10))
+            place = Place(left, y, width, LINE * len(said) + 10)
             label = y + LINE if wide else y - 5
-            shapes += [*box.drawn(places[-1]), text(MARGIN, label + 1, f"{next(number)} {name}", "it-value")]
-            y = places[-1].low + (GAP if wide else 8)
-        shapes += down(places) if wide else []
+            shapes += [
+                *Box(said, "it-pill").drawn(place),
+                text(MARGIN, label + 1, f"{next(number)} {name}", "it-value"),
+            ]
+            y = place.low + 8
         y += 10
     return [group("it-1", *shapes)]

@@ -10,7 +10,6 @@ from torch import nn
 from torch.nn.parallel import DistributedDataParallel
 
 
-# --8<-- [start:ddp]
 class ToyDDP(nn.Module):
     def __init__(self, module, group, cap):
         super().__init__()
@@ -25,6 +24,7 @@ class ToyDDP(nn.Module):
     def forward(self, x):
         return self.module(x)
 
+    # --8<-- [start:hook]
     def hook(self, w):
         self.waiting.append(w.grad)
         self.arrived += 1
@@ -45,7 +45,7 @@ class ToyDDP(nn.Module):
             for grad, part in zip(grads, parts):
                 grad.copy_(part.view_as(grad))
         self.sent, self.arrived = [], 0
-        # --8<-- [end:ddp]
+        # --8<-- [end:hook]
 
 
 def connected(world):
@@ -90,5 +90,5 @@ gc.collect()  # with the last net, its group and the group's threads are gone be
 (toy, torch_), (toy_1, torch_1) = ranks
 assert torch.equal(toy, toy_1) and torch.equal(torch_, torch_1)
 torch.testing.assert_close(toy, torch_)
-print(f"{len(toy)} weights, equal on both ranks, and as under DistributedDataParallel")
+print(f"{len(toy)} numbers, equal on both ranks, and as under DistributedDataParallel")
 # --8<-- [end:compare]

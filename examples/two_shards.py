@@ -14,6 +14,7 @@ import torch.multiprocessing as mp
 from torch import nn
 from torch.distributed.checkpoint.state_dict import get_state_dict
 from torch.distributed.fsdp import fully_shard
+from torch.distributed.tensor import Partial
 from torch.utils._python_dispatch import TorchDispatchMode
 
 WORLD, calls = 2, Counter()
@@ -68,6 +69,15 @@ def sharded(rank, folder):
     right = one(x).detach()
     assert fully_shard(one).weight.to_local().shape == (1 - rank, 3)
     torch.testing.assert_close(one(x), right)
+    unit = fully_shard(nn.Linear(1, 2, bias=False))
+    ones = torch.full((1, 1), 1.0 + rank)  # 1 on rank 0, 2 on rank 1
+    averaged = {"grad_placements": [Partial("avg")]}
+    for way, right in ((lambda: unit(ones), 1.5),
+                       (lambda: ones @ unit.weight.full_tensor().T, 1.0 + rank),
+                       (lambda: ones @ unit.weight.full_tensor(**averaged).T, 1.5)):
+        unit.zero_grad()
+        way().sum().backward()
+        assert unit.weight.grad.to_local().item() == right
     states = get_state_dict(model, optimizer)
     dcp.save(dict(zip(("model", "optimizer"), states)), checkpoint_id=folder)
     with Collectives():

@@ -72,9 +72,11 @@ def sharded(rank, folder):
     unit = fully_shard(nn.Linear(1, 2, bias=False))
     ones = torch.full((1, 1), 1.0 + rank)  # 1 on rank 0, 2 on rank 1
     averaged = {"grad_placements": [Partial("avg")]}
-    for way, right in ((lambda: unit(ones), 1.5),
-                       (lambda: ones @ unit.weight.full_tensor().T, 1.0 + rank),
-                       (lambda: ones @ unit.weight.full_tensor(**averaged).T, 1.5)):
+    for way, right in (
+        (lambda: unit(ones), 1.5),
+        (lambda: ones @ unit.weight.full_tensor().T, 1.0 + rank),
+        (lambda: ones @ unit.weight.full_tensor(**averaged).T, 1.5),
+    ):
         unit.zero_grad()
         way().sum().backward()
         assert unit.weight.grad.to_local().item() == right

@@ -11,15 +11,14 @@ DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the high
 BACKENDS, ABOVE, FALLTHROUGH = ORDER[:3], ORDER[3:], "fallthrough"
 AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
 ALIASES = {
-    "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],
-    "CompositeExplicitAutograd": BACKENDS,
-    "CompositeImplicitAutograd": [*BACKENDS, *AUTOGRAD],
+    "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],  # like SparseCPU, only to fill tables as torch does
+    "CompositeExplicitAutograd": BACKENDS,  # for what has a formula, as clone
+    "CompositeImplicitAutograd": [*BACKENDS, *AUTOGRAD],  # for what is made of other operators, as zeros_like
     "Autograd": [*AUTOGRAD],
 }
 
 
-def DispatchKeySet(*names):
-    """c10/core/DispatchKeySet.h, where a key is a bit of a number."""
+def DispatchKeySet(*names):  # c10/core/DispatchKeySet.h, where a key is a bit of a number
     return frozenset(DispatchKey[name] for name in names)
 
 
@@ -44,22 +43,23 @@ class Operator:
         self.name, self.short, self.inplace = name, name.removeprefix("aten::"), name.endswith("_")
         self.kernels = {}  # by key, or by alias
 
-    def entry(self, key):
-        """Where the kernel for a key was registered, and the kernel."""
+    def entry(self, key):  # where the kernel for a key was registered, and the kernel
         if key in self.kernels:
             return key, self.kernels[key]
-        # Who has a kernel for the backend has a formula of its own: its composite does not serve Autograd.
-        own = key in AUTOGRAD and self.kernels.keys() & {AUTOGRAD[key], "CompositeExplicitAutograd"}
+        # mul has a kernel for the backend, so the fallback serves Autograd, with the formula of mul. square has none:
+        # its composite serves Autograd, too.
+        has_own = key in AUTOGRAD and (AUTOGRAD[key] in self.kernels or "CompositeExplicitAutograd" in self.kernels)
         for alias, keys in ALIASES.items():
-            if alias in self.kernels and key in keys and not (own and alias == "CompositeImplicitAutograd"):
+            skipped = has_own and alias == "CompositeImplicitAutograd"
+            if alias in self.kernels and key in keys and not skipped:
                 return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key)
 
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        left = (key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)
-        return self.redispatch(frozenset(left), *args)
+        remaining = [key for key in keys if self.entry(key.name)[1] != FALLTHROUGH]
+        return self.redispatch(frozenset(remaining), *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with the keys below."""
@@ -70,20 +70,19 @@ class Operator:
         return kernel(self, keys, *args)
         # --8<-- [end:call]
 
-    def __call__(self, *args, **kwargs):
-        """A call from Python: the arguments in the order of the schema, and the keys that the tensors bring."""
-        at = [*self.schema.parameters, "size"].index("size")
+    def __call__(self, *args, **kwargs):  # from Python: arguments in the schema's order, and the keys of the tensors
+        parameters = list(self.schema.parameters)
+        at = parameters.index("size") if "size" in parameters else len(args)
         if args[at:] and all(isinstance(n, int) for n in args[at:]):
             args = (*args[:at], args[at:])  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
         keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]
-        if "self" in bound.arguments and not keys:
+        if "self" in bound.arguments and not hasattr(bound.arguments["self"], "key_set"):
             raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor")
         return self.call(tls.included.union(*keys), *bound.args)
 
-    def __get__(self, tensor, kind=None):
-        """As a method: x.add is add with x as the first argument."""
+    def __get__(self, tensor, kind=None):  # as a method: x.add is add with x as the first argument
         return self if tensor is None else partial(self, tensor)
 
 

@@ -24,8 +24,7 @@ def empty(size, dtype=float32, device="cpu"):
     return Tensor(UntypedStorage(math.prod(size) * dtype.itemsize, device), dtype, size, strides)
 
 
-def write(self, values):
-    """Writes a tensor, an array or a number; on meta there is nothing to write to."""
+def write(self, values):  # a tensor, an array or a number; on meta there is nothing to write to
     if self.device == "cpu":
         self.array()[...] = values
     return self
@@ -46,8 +45,7 @@ library("CompositeImplicitAutograd", "zeros_like")(lambda self: full(self.shape,
 library("CompositeExplicitAutograd", "clone")(lambda self: write(empty(self.shape, self.dtype, self.device), self))
 
 
-def manual_seed(seed):
-    """NumPy has the same Mersenne Twister, of which torch makes other numbers."""
+def manual_seed(seed):  # NumPy has the same Mersenne Twister, of which torch makes other numbers
     global engine
     engine = np.random.RandomState(seed & 0xFFFFFFFF)
 
@@ -55,18 +53,13 @@ def manual_seed(seed):
 manual_seed(67280421310721)
 
 
-def words(size):
-    return engine.randint(2**32, size=size, dtype=np.uint32)
-
-
-def uniform(size, low=0.0, high=1.0):
-    """Numbers from low to high, made of 24 bits of a word each."""
-    numbers = (words(size) & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
+def uniform(size, low=0.0, high=1.0):  # numbers from low to high, made of 24 bits of a word each
+    words = engine.randint(2**32, size=size, dtype=np.uint32)
+    numbers = (words & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
     return numbers * np.float32(high - low) + np.float32(low)
 
 
-def box_muller(sixteen):
-    """Makes normal numbers of uniform ones, two of two: the first 8 are paired with the last 8."""
+def box_muller(sixteen):  # makes normal numbers of uniform ones, two of two, the first 8 with the last 8
     radius = np.sqrt(-2 * np.log(1 - sixteen[:8]))
     theta = np.float32(2 * np.pi) * sixteen[8:]
     sixteen[:8], sixteen[8:] = radius * np.cos(theta), radius * np.sin(theta)
@@ -88,4 +81,4 @@ def randn(size):
 @library("BackendSelect")
 def randint(high, size):
     TORCH_CHECK(high > 0, f"random_ expects 'from' to be less than 'to', but got from=0 >= to={high}")
-    return tensor(words(size) % high, int64)
+    return tensor(engine.randint(2**32, size=size, dtype=np.uint32) % high, int64)

@@ -7,9 +7,7 @@ import numpy as np
 ROUND, SEGMENT = 512, 2**21  # a block has a multiple of 512 bytes; a segment 2 MiB, or what a larger block needs
 
 
-class Block:
-    """Bytes of a segment: `size` of its memory, from `start` on."""
-
+class Block:  # bytes of a segment: `size` of its memory, from `start` on
     def __init__(self, memory, start, size):
         self.memory, self.start, self.size, self.free = memory, start, size, True
 
@@ -45,15 +43,13 @@ class CachingAllocator:
         block.free = True
         self.allocated -= block.size
 
-    def merge(self):
-        """Makes one block of free neighbors in a segment."""
+    def merge(self):  # makes one block of free neighbors in a segment
         for left, right in reversed([*zip(self.blocks, self.blocks[1:])]):
             if left.free and right.free and left.memory is right.memory:
                 left.size += right.size
                 self.blocks.remove(right)
 
-    def empty_cache(self):
-        """Gives segments back that are one free block."""
+    def empty_cache(self):  # gives segments back that are one free block
         self.merge()
         self.blocks = [block for block in self.blocks if not block.free or block.size < len(block.memory)]
         self.reserved = sum(block.size for block in self.blocks)

@@ -26,8 +26,7 @@ class Optimizer:
             if p.grad is not None:
                 self.update(p, p.grad, self.state[p], self.param_groups[0])
 
-    def state_dict(self):
-        """Parameters are numbers here."""
+    def state_dict(self):  # parameters are numbers here
         group = self.param_groups[0]
         state = {i: dict(self.state[p]) for i, p in enumerate(group["params"]) if p in self.state}
         return {"state": state, "param_groups": [{**group, "params": [*range(len(group["params"]))]}]}

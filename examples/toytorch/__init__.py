@@ -14,8 +14,7 @@ no_grad, enable_grad = partial(GradMode, False), partial(GradMode, True)
 zeros, ones = partial(aten.full, fill_value=0.0), partial(aten.full, fill_value=1.0)
 
 
-def publish():
-    """Makes all operators functions here and methods of tensors: also those added since."""
+def publish():  # makes all operators functions here and methods of tensors: also those added since
     for name, op in vars(aten).items():
         setattr(Tensor, name, op)
         globals().setdefault(name, op)
@@ -29,3 +28,4 @@ Tensor.__sub__, Tensor.__truediv__, Tensor.__matmul__ = aten.sub, aten.div, aten
 Tensor.__iadd__, Tensor.__isub__, Tensor.__imul__, Tensor.__itruediv__ = aten.add_, aten.sub_, aten.mul_, aten.div_
 Tensor.__neg__, Tensor.__eq__, Tensor.__gt__ = aten.neg, aten.eq, aten.gt
 Tensor.__rsub__ = lambda self, other: (-self).add(other)
+Tensor.__rtruediv__ = lambda self, other: aten.full(self.shape, other, device=self.device).div(self)

@@ -2,6 +2,7 @@
 
 import math
 from types import SimpleNamespace
+from weakref import WeakSet
 
 import numpy as np
 
@@ -25,7 +26,7 @@ class Tensor:
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
         self.dtype, self.shape, self.strides, self.offset = dtype, tuple(sizes), tuple(strides), storage_offset
-        self.version_counter = SimpleNamespace(version=0, has_views=False)  # views share it
+        self.version_counter = SimpleNamespace(version=0, views=WeakSet())  # a tensor and its views share it
 
     def dim(self):
         return len(self.shape)
@@ -80,12 +81,17 @@ class Tensor:
     def requires_grad_(self, requires_grad=True):
         allowed = self.dtype == float32 or not requires_grad
         TORCH_CHECK(allowed, "only Tensors of floating point dtype can require gradients")
+        TORCH_CHECK(requires_grad or not self.grad_fn, "you can only change requires_grad flags of leaf variables.")
         self._requires_grad = requires_grad
         return self
+
+    def __deepcopy__(self, memo):
+        raise NotImplementedError("toytorch makes no deep copies of tensors; clone() copies one")
 
     def __repr__(self):
         if self.device == "meta":
             return f"tensor(..., device='meta', size={self.shape})"
         text = np.array2string(self.array(), precision=4, separator=", ", prefix="tensor(")
-        grad = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn else ", requires_grad=True" * self._requires_grad
+        flag = ", requires_grad=True" if self._requires_grad else ""
+        grad = f", grad_fn=<{self.grad_fn.name()}>" if self.grad_fn else flag
         return f"tensor({text}{grad})"

@@ -60,17 +60,15 @@ class AccumulateGrad(Node):
         return []
 
 
-def gradient_edge(x):
-    """The node that takes the gradient of x; None if x needs none."""
+def gradient_edge(x):  # the node that takes the gradient of x; None if x needs none
     if not getattr(x, "requires_grad", False):
         return None
-    known = x._grad_accumulator and x._grad_accumulator()
-    return x.grad_fn or known or AccumulateGrad(x)
+    living = x._grad_accumulator and x._grad_accumulator()  # of a leaf; None if it has no node now
+    return x.grad_fn or living or AccumulateGrad(x)
 
 
 # --8<-- [start:execute]
-def compute_dependencies(root):
-    """How many gradients each node waits for."""
+def compute_dependencies(root):  # how many gradients each node waits for
     dependencies, nodes = Counter(), [root]
     for node in nodes:
         functions = [function for function in node.next_functions if function]
@@ -84,6 +82,7 @@ def execute(root, grad):
     while ready:
         node = max(ready, key=lambda node: node.sequence_nr)
         ready.remove(node)
+        # A node has no gradient if a compiled program had none for it.
         outputs = node.apply(grads.pop(node)) if node in grads else [None] * len(node.next_functions)
         node.release_variables()
         for function, output in zip(node.next_functions, outputs):

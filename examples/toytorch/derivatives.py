@@ -1,5 +1,7 @@
 """How each operator is derived, and the kernels of autograd (tools/autograd/derivatives.yaml, VariableType.cpp)."""
 
+import re
+
 from ._tensor import TORCH_CHECK, Tensor
 from .autograd import Node, SavedVariable
 from .dispatch import DispatchKeySet, Operator, aten, tls
@@ -22,16 +24,15 @@ sub: self = grad; other = -grad
 sum: self = sum_backward(grad, self_sizes, dim)
 t: self = grad.t()
 tanh: self = grad * (1 - result * result)
+threshold_backward: grad_output = aten.threshold_backward(grad, self, threshold)
 view: self = grad.reshape(self_sizes)
 """
-FORMULAS = {}  # operator -> argument -> code
-NOTHING = compile("None", "derivatives.yaml", "eval")  # the formula of an argument that needs no gradient
+FORMULAS = {}  # operator -> argument -> the text of its formula
 
 
 def derivative(line):
     name, text = line.split(": ")
-    rules = [rule.split(" = ") for rule in text.split("; ")]
-    FORMULAS[name] = {arg: compile(formula, "derivatives.yaml", "eval") for arg, formula in rules}
+    FORMULAS[name] = dict(rule.split(" = ") for rule in text.split("; "))
 
 
 for line in DERIVATIVES.strip().splitlines():
@@ -51,18 +52,18 @@ class FunctionNode(Node):
         formulas = FORMULAS[name]
         super().__init__(f"{name.title().replace('_', '')}Backward0", [named[arg] for arg in formulas])
         edges = zip(formulas, self.next_functions)
-        self.formulas = {arg: formulas[arg] if function else NOTHING for arg, function in edges}
-        self.needed = {name for formula in self.formulas.values() for name in formula.co_names}
+        self.formulas = {arg: formulas[arg] if function else "None" for arg, function in edges}
+        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))
         tensors = {arg: x for arg, x in named.items() if isinstance(x, Tensor)}
-        self.values = {arg: value for arg, value in named.items() if arg not in tensors}
+        self.not_tensors = {arg: value for arg, value in named.items() if arg not in tensors}
         for arg, x in tensors.items():
-            self.values[f"{arg}_sizes"] = x.shape
-            if arg in self.needed:
-                overwritten = op.inplace and arg == "self"
+            self.not_tensors[f"{arg}_sizes"] = x.shape
+            if arg in self.names_in_formulas:
+                overwritten = op.inplace and arg == "self"  # then backward needs a copy of what it was
                 self.saved[arg] = SavedVariable(x.detach().clone() if overwritten else x)
 
     def apply(self, grad):
-        names = {"grad": grad, **self.values}
+        names = {"grad": grad, **self.not_tensors}
         names |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
         grads = {arg: eval(formula, globals(), names) for arg, formula in self.formulas.items()}
         return [x if x is None else sum_to(x, names[f"{arg}_sizes"]) for arg, x in grads.items()]
@@ -80,7 +81,7 @@ def variable_type(op, keys, *args):
     result = op.redispatch(keys - DispatchKeySet("AutogradCPU", "AutogradMeta"), *args)
     if node:
         result.grad_fn = node
-        if "result" in node.needed:
+        if "result" in node.names_in_formulas:
             node.saved["result"] = SavedVariable(result, is_output=True)
     return result
     # --8<-- [end:variable_type]
@@ -88,7 +89,7 @@ def variable_type(op, keys, *args):
 
 def check_inplace(x):
     TORCH_CHECK(not x._requires_grad, "a leaf Variable that requires grad is being used in an in-place operation.")
-    alone = not x.version_counter.has_views
+    alone = x._base is None and not x.version_counter.views
     TORCH_CHECK(alone, "toytorch follows no in-place operation on a view, or on what has one", NotImplementedError)
 
 
@@ -101,7 +102,7 @@ def inplace_or_view(op, keys, self, *args):
         result.version_counter = self.version_counter
         if op is not aten.detach:
             result._base = self if self._base is None else self._base
-            self.version_counter.has_views = True
+            self.version_counter.views.add(result)
     return result
 
 

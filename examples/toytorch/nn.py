@@ -15,15 +15,14 @@ def linear(input, weight, bias=None):
 
 
 @library("CompositeImplicitAutograd")
-def nll_loss(self, target):
-    """The mean of what the rows have at their targets, negative."""
+def nll_loss(self, target):  # the mean of what the rows have at their targets, negative
     TORCH_CHECK(self.dim() == 2 and target.dtype == int64, "toytorch picks classes from rows only", NotImplementedError)
     (rows, classes), (n,) = self.shape, target.shape
     TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
-    for at in target.array():
-        TORCH_CHECK(0 <= at < classes, f"Target {at} is out of bounds.", IndexError)
+    for wanted in target.array():
+        TORCH_CHECK(0 <= wanted < classes, f"Target {wanted} is out of bounds.", IndexError)
     one_hot = target.reshape((n, 1)) == tensor(range(classes))
-    return (self * one_hot).sum() / -n
+    return aten.threshold_backward(self, one_hot, 0).sum() / -n  # 0 where one_hot is 0, also at -inf
 
 
 def cross_entropy(input, target):
@@ -35,7 +34,7 @@ functional = SimpleNamespace(linear=linear, relu=aten.relu, nll_loss=nll_loss, c
 
 class Parameter(Tensor):
     def __init__(self, data, requires_grad=True):
-        vars(self).update(vars(data.detach()))
+        vars(self).update(vars(data.detach()))  # takes over storage, sizes and version counter
         self.requires_grad_(requires_grad)
 
 
@@ -54,12 +53,11 @@ class Module:
         home = self._parameters if is_parameter else self._modules if is_module else vars(self)
         home[name] = value
 
-    def __getattr__(self, name):
-        """Python calls this for a name that is not in vars(self)."""
-        found = self._parameters | self._modules
-        if name not in found:
-            raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        return found[name]
+    def __getattr__(self, name):  # Python calls this for a name that is not in vars(self)
+        for home in ("_parameters", "_modules"):
+            if name in vars(self).get(home, ()):
+                return vars(self)[home][name]
+        raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
         # --8<-- [end:Module]
 
     def __call__(self, *args):
@@ -69,8 +67,7 @@ class Module:
             result = result if changed is None else changed
         return result
 
-    def register_forward_hook(self, hook):
-        """Returns a handle, whose remove takes the hook away."""
+    def register_forward_hook(self, hook):  # returns a handle, whose remove takes the hook away
         key = object()
         self._forward_hooks[key] = hook
         return SimpleNamespace(remove=lambda: self._forward_hooks.pop(key, None))
@@ -80,8 +77,7 @@ class Module:
         for module in self._modules.values():
             yield from module.modules()
 
-    def parameters(self):
-        """A parameter that is tied to another is the same, and comes once."""
+    def parameters(self):  # a parameter that is tied to another is the same, and comes once
         return iter(dict.fromkeys(p for module in self.modules() for p in module._parameters.values()))
 
 

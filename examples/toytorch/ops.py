@@ -19,10 +19,11 @@ def structured(name, meta, impl):
 
     @wraps(impl)
     def kernel(*args):
-        devices = {arg.device for arg in args if isinstance(arg, Tensor)}
-        TORCH_CHECK(len(devices) == 1, "Tensor on device cpu is not on the expected device meta!")
+        device, *others = [arg.device for arg in args if isinstance(arg, Tensor)]
+        for other in others:
+            TORCH_CHECK(other == device, f"Tensor on device {other} is not on the expected device {device}!")
         sizes, dtype = meta(*args)
-        out = args[0] if name.endswith("_") else empty(sizes, dtype, args[0].device)
+        out = args[0] if name.endswith("_") else empty(sizes, dtype, device)
         check_writable(out, sizes, dtype)
         if out.device == "meta":
             return out
@@ -36,8 +37,7 @@ def structured(name, meta, impl):
     # --8<-- [end:structured]
 
 
-def check_writable(out, sizes, dtype):
-    """Whether a result of these sizes and this dtype can be written to a tensor."""
+def check_writable(out, sizes, dtype):  # whether a result of these sizes and this dtype can be written to a tensor
     fits = out.shape == tuple(sizes)
     TORCH_CHECK(fits, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
     fits = np.can_cast(dtype, out.dtype, "same_kind")
@@ -52,7 +52,10 @@ def pointwise(name, impl, result=None):
     the dtype `result`, or the highest of the first two arguments. What follows them are options."""
 
     def meta(self, other=False, *options):  # False has the lowest dtype, and no sizes
-        return broadcast_shapes(self.shape, getattr(other, "shape", ())), result or promote(self, other)
+        dtype = result or promote(self, other)
+        whole = dtype == float32 or promote(False, *options) != float32
+        TORCH_CHECK(whole, "For integral input tensors, argument alpha must not be a floating point number.")
+        return broadcast_shapes(self.shape, getattr(other, "shape", ())), dtype
 
     POINTWISE.add(name)
     structured(name, meta, impl)
@@ -66,7 +69,7 @@ pointwise("sqrt", lambda self: np.sqrt(self, dtype=float32), float32)
 pointwise("tanh", lambda self: np.tanh(self, dtype=float32), float32)
 pointwise("neg", lambda self: -self)
 pointwise("relu", lambda self: np.maximum(self, 0))
-pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self > threshold, grad_output, 0))
+pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self <= threshold, 0, grad_output))
 pointwise("add", lambda self, other, alpha=1: self + alpha * other)
 pointwise("sub", lambda self, other: self - other)
 pointwise("mul", lambda self, other: self * other)
@@ -75,13 +78,16 @@ pointwise("eq", lambda self, other: self == other, bool_)
 pointwise("gt", lambda self, other: self > other, bool_)
 
 
-def sum(self, dim, keepdim):
+def sum_meta(self, dim, keepdim):
     dims = reduced(dim, self.dim())
     sizes = [1 if d in dims else n for d, n in enumerate(self.shape) if keepdim or d not in dims]
     return sizes, int64 if self.dtype == bool_ else self.dtype
 
 
-def mm(self, mat2):
+structured("sum", sum_meta, lambda self, dim=None, keepdim=False: self.sum(reduced(dim, self.ndim), keepdims=keepdim))
+
+
+def mm_meta(self, mat2):
     TORCH_CHECK(self.dim() == 2, "self must be a matrix")
     TORCH_CHECK(mat2.dim() == 2, "mat2 must be a matrix")
     (rows, inner), (n, columns) = self.shape, mat2.shape
@@ -91,14 +97,15 @@ def mm(self, mat2):
     return (rows, columns), self.dtype
 
 
-def log_softmax(self, dim):
+structured("mm", mm_meta, lambda self, mat2: self @ mat2)
+library("CompositeImplicitAutograd", "matmul")(lambda self, other: self.mm(other))
+
+
+def log_softmax_impl(self, dim):
     said = f"\"log_softmax_lastdim_kernel_impl\" not implemented for '{NAMES[self.dtype]}'"
     TORCH_CHECK(self.dtype == float32, said, NotImplementedError)
     shifted = self - self.max(dim, keepdims=True)  # so that exp is not infinite
     return shifted - np.log(np.exp(shifted).sum(dim, keepdims=True))
 
 
-structured("sum", sum, lambda self, dim=None, keepdim=False: self.sum(reduced(dim, self.ndim), keepdims=keepdim))
-structured("mm", mm, lambda self, mat2: self @ mat2)
-structured("_log_softmax", lambda self, dim: (self.shape, self.dtype), log_softmax)
-library("CompositeImplicitAutograd", "matmul")(lambda self, other: self.mm(other))
+structured("_log_softmax", lambda self, dim: (self.shape, self.dtype), log_softmax_impl)

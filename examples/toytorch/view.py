@@ -2,7 +2,6 @@
 
 import math
 from functools import wraps
-from itertools import zip_longest
 
 import numpy as np
 
@@ -39,7 +38,8 @@ def expand(self, size):
     new = len(size) - self.dim()
     shape, strides = (1,) * new + self.shape, (0,) * new + self.strides
     sizes = [mine if n == -1 else n for n, mine in zip(size, shape)]
-    fits = new >= 0 and all(mine in (1, n) for n, mine in zip(sizes, shape))
+    fits = new >= 0 and -1 not in size[:new] and min(sizes, default=0) >= 0
+    fits = fits and all(mine in (1, n) for n, mine in zip(sizes, shape))
     TORCH_CHECK(fits, f"expand: a tensor of size {list(self.shape)} does not expand to {list(size)}")
     strides = [step if n == mine else 0 for n, mine, step in zip(sizes, shape, strides)]
     return sizes, strides, self.offset
@@ -47,14 +47,14 @@ def expand(self, size):
 
 @view_op
 def view(self, size):
-    known = -math.prod(size)  # the product of the others, if one is -1
-    sizes = [self.numel() // known if n == -1 and known > 0 else n for n in size]
-    fits = math.prod(sizes) == self.numel() and min(sizes, default=0) >= 0
+    others = math.prod(n for n in size if n != -1)
+    sizes = [self.numel() // others if n == -1 and others > 0 else n for n in size]
+    fits = math.prod(sizes) == self.numel() and min(sizes, default=0) >= 0 and list(size).count(-1) <= 1
     TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
-    # NumPy has torch's rule. In an array of bools strides count elements, and none is read here.
-    mine = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
+    # NumPy has torch's rule. An element of one byte makes its strides ours; no element is read, so one is enough.
+    strided = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
     try:
-        return sizes, np.reshape(mine, sizes, copy=False).strides, self.offset
+        return sizes, np.reshape(strided, sizes, copy=False).strides, self.offset
     except ValueError:
         said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
         raise RuntimeError(f"{said}two contiguous subspaces). Use .reshape(...) instead.") from None
@@ -68,15 +68,13 @@ def reshape(self, size):
         return aten.view(aten.clone(self), size)
 
 
-def broadcast_shapes(a, b):
-    """The sizes of both together. They are compared from the last one on, and a missing one counts as 1."""
-    sizes = []
-    for m, n in zip_longest(reversed(a), reversed(b), fillvalue=1):
-        d = max(len(a), len(b)) - len(sizes) - 1
+def broadcast_shapes(a, b):  # the sizes of both together, compared from the last one on; a missing one counts as 1
+    ndim = max(len(a), len(b))
+    a, b = [(1,) * (ndim - len(sizes)) + tuple(sizes) for sizes in (a, b)]
+    for d, m, n in reversed([*zip(range(ndim), a, b)]):
         said = f"The size of tensor a ({m}) must match the size of tensor b ({n}) at non-singleton dimension {d}"
         TORCH_CHECK(m == n or 1 in (m, n), said)
-        sizes.insert(0, n if m == 1 else m)
-    return tuple(sizes)
+    return tuple(n if m == 1 else m for m, n in zip(a, b))
 
 
 def sum_to(grad, sizes):
@@ -88,10 +86,10 @@ def sum_to(grad, sizes):
     return grad.sum(dims, True).reshape(sizes)
 
 
-def reduced(dim, ndim):
-    """The dimensions that a reduction is over: all, if it names none."""
-    dims, n = [dim] if isinstance(dim, int) else dim or range(ndim), max(ndim, 1)
+def reduced(dim, ndim):  # the dimensions that a reduction is over: all, if it names none
+    dims = [dim] if isinstance(dim, int) else (dim or range(ndim))
+    n = max(ndim, 1)  # 0 and -1 are allowed where there is no dimension
     for d in dims:
         if not -n <= d < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-    return tuple(d % n for d in dims if ndim)
+    return tuple(d % n for d in dims) if ndim else ()

@@ -251,6 +251,64 @@ def many(a):
 f = compile(many)
 f(x).sum().backward()
 found = [f(x), x.grad]""",
+    "globals of one name": """
+class A(nn.Module):
+    def forward(self, x):
+        return x * S
+S, there = 2, {"nn": nn, "S": 3}
+exec("class B(nn.Module):\\n    def forward(self, x): return x * S", there)
+f = compile(nn.Sequential(A(), there["B"]()))
+found = [f(x)]
+S = 10
+found += [f(x)]
+there["S"] = 4
+found += [f(x)]""",
+    "a global named modules": """
+class Scale(nn.Module):
+    def forward(self, x):
+        return x * self.by * modules
+modules, m = 3, Scale()
+m.by = 2
+f = compile(m)
+found = [f(x)]
+m.by = 7
+found += [f(x)]""",
+    "a default": """
+def by(a, n=3):
+    return a * n
+f = compile(by)
+found = [f(x)]
+by.__defaults__ = (5,)
+found += [f(x)]""",
+    "compiled, and a write before backward": """
+m, found = nn.Linear(2, 2), []
+m.weight.detach().mul_(0).add_(1)
+f = compile(nn.Sequential(m))
+for w in (m.bias, m.weight):
+    out = f(x * torch.ones(3, 2)).sum()
+    w.detach().mul_(2)
+    try:
+        out.backward()
+        found += [x.grad, m.weight.grad]
+    except RuntimeError as error:
+        found += ["modified by an inplace operation" in str(error)]""",
+    "a class that cannot be": """
+a = torch.tensor([[1., -float("inf")], [0., 2.]], requires_grad=True)
+loss = nn.functional.cross_entropy(a, torch.tensor([0, 1]))
+loss.backward()
+found = [loss, a.grad]""",
+    "relu at nan": """
+a = torch.tensor([float("nan"), 1., 0.], requires_grad=True)
+a.relu().sum().backward()
+found = [a.grad]""",
+    "a number divided": "z = 2 / x; z.sum().backward(); found = [z, x.grad, 1 / torch.tensor([2, 4])]",
+    "backward makes no views": """
+h = (x * y).reshape((2, 1)) @ torch.ones(1, 2)
+(h @ h).sum().backward()
+h.mul_(2)
+found = [h]""",
+    "a view that is gone": "z = x * 1; v = z.view(2, 1); del v; z.mul_(2); z.sum().backward(); found = [x.grad]",
+    "a compiled program warns of nothing": "f = compile(lambda a: a.log()); found = [f(x * x), f(x * 0)]",
     "hooks are taken away one by one": """
 m, seen = nn.ReLU(), []
 for i in range(9):
@@ -280,6 +338,10 @@ REFUSED = {
     "torch.compile(lambda a: a * y.sum().item())(x)": "does not compile sum",
     "n = torch.tensor(2.); torch.compile(lambda a: a * n.item())(x)": "reads no elements",
     "torch.compile(lambda a: a * a.sum().item())(x)": "reads no elements",
+    "torch.compile(torch.relu)(x)": "compiles modules and functions",
+    "m = torch.nn.Linear(2, 2); torch.compile(m.forward)(x)": "compiles modules and functions",
+    "n = 1\ndef f(a): global n; n += 1; return a * n\ntorch.compile(f)(x)": "compiles no change of what it guards",
+    "import copy; copy.deepcopy(torch.nn.Linear(2, 2))": "makes no deep copies",
     "y = x * 1; z = y.view(2, 1); y.add_(1)": "no in-place operation on a view, or on what has one",
     "y = x * 1; y.view(2, 1).add_(1)": "no in-place operation on a view",
 }
@@ -288,6 +350,23 @@ REFUSED = {
 @pytest.mark.parametrize("program", REFUSED)
 def test_what_toytorch_does_not_do_it_says(program: str):
     with pytest.raises(NotImplementedError, match=f"toytorch.*{REFUSED[program]}"):
+        exec(START_XY + program, {"torch": toytorch})
+
+
+WRONG = {
+    "torch.add(1, x)": "argument 'input' .position 1. must be Tensor",
+    "torch.ones(1).expand(-2)": "does not expand",
+    "torch.ones(1).expand(-1, 1)": "does not expand",
+    "torch.ones(2, dtype=torch.int64).add(1, alpha=0.5)": "alpha must not be a floating point number",
+    "(x * 2).requires_grad_(False)": "requires_grad flags of leaf variables",
+    "torch.nn.Module.__new__(torch.nn.Module).weight": "no attribute 'weight'",
+    "torch.ones(2) + torch.ones(2, device='meta')": "device meta is not on the expected device cpu",
+}
+
+
+@pytest.mark.parametrize("program", WRONG)
+def test_what_is_wrong_is_refused(program: str):
+    with pytest.raises((RuntimeError, TypeError, AttributeError), match=WRONG[program]):
         exec(START_XY + program, {"torch": toytorch})
 
 

@@ -8,7 +8,8 @@ from ._tensor import TORCH_CHECK, Tensor, float32
 from .dispatch import DispatchKeySet, Operator, aten, tls
 from .ops import IMPL, POINTWISE
 
-SCOPE = {**IMPL, "t": np.transpose, "expand": np.broadcast_to, "view": np.reshape, "inf": np.inf, "nan": np.nan}
+VIEWS = {"t": np.transpose, "expand": np.broadcast_to, "view": np.reshape}
+SCOPE = {**IMPL, **VIEWS, "inf": np.inf, "nan": np.nan}  # what a program may name; Python writes inf and nan so
 Operator.fallbacks["Python"] = lambda op, keys, *args: tls.modes[-1].__torch_dispatch__(op, args)
 
 
@@ -20,7 +21,8 @@ class ProxyMode:
         self.inputs = [self.name(x) for x in fakes]
 
     def name(self, x):
-        return self.names.setdefault(x, f"a{len(set(self.names.values()))}")
+        self.names[x] = f"a{len(self.names)}"
+        return self.names[x]
 
     def __enter__(self):
         tls.modes.append(self)
@@ -33,10 +35,10 @@ class ProxyMode:
 
     def __torch_dispatch__(self, op, args):
         same = op in (aten.detach, aten.clone)  # a result with the name of its input, because nothing is written to
-        tensors = [arg for arg in args if isinstance(arg, Tensor)]
-        known = (same or op.short in SCOPE) and all(x in self.names and x.dtype == float32 for x in tensors)
-        TORCH_CHECK(known and not op.inplace, f"toytorch does not compile {op.short} here", NotImplementedError)
-        out = op.redispatch(DispatchKeySet("Meta"), *args)
+        written = (same or op.short in SCOPE) and not op.inplace
+        known = all(arg in self.names and arg.dtype == float32 for arg in args if isinstance(arg, Tensor))
+        TORCH_CHECK(written and known, f"toytorch does not compile {op.short} here", NotImplementedError)
+        out = op.redispatch(DispatchKeySet("Meta"), *args)  # computes sizes alone
         if same:
             self.names[out] = self.names[args[0]]
         else:
@@ -46,16 +48,20 @@ class ProxyMode:
 
 
 def program(nodes, inputs, outputs):
-    """A program in NumPy. A pointwise operator whose result is needed once stands where it is needed."""
-    needed = Counter([*outputs, *(arg for _, _, args in nodes for arg in args)])
-    text, lines = {}, []
+    """A program in NumPy. A pointwise operator whose result is used once stands where it is used."""
+    uses = Counter([*outputs, *(arg for _, _, args in nodes for arg in args)])
+    inlined, lines = {}, []
+
+    def written(args):
+        return ", ".join(inlined.get(arg, arg) for arg in args)
+
     for name, op, args in nodes:
-        value = f"{op}({', '.join(text.get(arg, arg) for arg in args)})"
-        if op in POINTWISE and needed[name] == 1 and len(value) < 100:
-            text[name] = value
+        value = f"{op}({written(args)})"
+        if op in POINTWISE and uses[name] == 1 and len(value) < 100:  # Python reads 200 nested parentheses at most
+            inlined[name] = value
         else:
             lines.append(f"{name} = {value}")
-    returned = ", ".join(text.get(name, name) for name in outputs)
-    code = "\n    ".join([f"def program({', '.join(inputs)}):", *lines, f"return [{returned}]"])
-    exec(code, scope := dict(SCOPE))
-    return code, scope["program"]
+    code = "\n    ".join([f"def program({', '.join(inputs)}):", *lines, f"return [{written(outputs)}]"])
+    scope = dict(SCOPE)
+    exec(code, scope)
+    return code, np.errstate(all="ignore")(scope["program"])

@@ -206,6 +206,22 @@ for p in m.parameters():
     p.detach().mul_(0).add_(0.5)
 compile(m)(x * torch.ones(3, 2)).sum().backward()
 found = [m[0].weight.grad, m[0].bias.grad, len(list(m.parameters()))]""",
+    "weights tied anew": """
+m = nn.Sequential(nn.Linear(2, 2), nn.Linear(2, 2), nn.Linear(2, 2))
+for i, p in enumerate(m.parameters()):
+    p.detach().mul_(0).add_(i)
+m[2].weight = m[0].weight
+f = compile(m)
+found = [f(x * torch.ones(3, 2))]
+m[2].weight = m[1].weight
+found += [f(x * torch.ones(3, 2))]
+m[2].more = nn.Parameter(torch.ones(2))
+found += [f(x * torch.ones(3, 2))]""",
+    "a number of NumPy": """
+import numpy as np
+n = np.float64(2)
+f = compile(lambda a: a * n)
+found = [f(x)]""",
     "1, True and 1.0 are three": """
 f = compile(lambda a, n: a * 5 if n is True else a + len(str(n)))
 found = [f(x, n) for n in (1, True, 1.0)]""",

@@ -74,11 +74,11 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         self._orig_mod, self.cache_entries, self.recompiles = function, [], []
 
     def guards(self, args):  # what a trace takes for granted, as text
-        modules = list(self.modules())[1:]
+        modules, order = list(self.modules())[1:], {p: i for i, p in enumerate(self.parameters())}
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
-        facts["modules"] = [(type(module), numbers(vars(module))) for module in modules]
+        facts["modules"] = [(type(m), numbers(vars(m)), [order[p] for p in m._parameters.values()]) for m in modules]
         for i, f in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
             TORCH_CHECK(inspect.isfunction(f), "toytorch compiles modules and functions", NotImplementedError)
             outside = inspect.getclosurevars(f)

@@ -9,7 +9,7 @@ from .dispatch import DispatchKeySet, Operator, aten, tls
 from .ops import IMPL, POINTWISE
 
 VIEWS = {"t": np.transpose, "expand": np.broadcast_to, "view": np.reshape}
-SCOPE = {**IMPL, **VIEWS, "inf": np.inf, "nan": np.nan}  # what a program may name; Python writes inf and nan so
+SCOPE = {**IMPL, **VIEWS, "np": np, "inf": np.inf, "nan": np.nan}  # what a program names, and parts of numbers
 Operator.fallbacks["Python"] = lambda op, keys, *args: tls.modes[-1].__torch_dispatch__(op, args)
 
 

@@ -40,9 +40,7 @@ def train(model, x, target, steps=100):
 
 
 # --8<-- [end:ten]
-class Collectives(TorchDispatchMode):
-    """Counts in `calls` what a rank asks the others."""
-
+class Collectives(TorchDispatchMode):  # counts in `calls` what a rank asks the others
     def __torch_dispatch__(self, op, types, args=(), kwargs=None):
         if op.namespace == "c10d":
             calls[op.overloadpacket.__name__.strip("_")] += 1
@@ -65,23 +63,14 @@ def sharded(rank, folder):
     if rank == 0:
         print("after 100 steps, weights and norm are one process's")
     # --8<-- [end:rank]
-    one = nn.Linear(3, 1)  # drawn alike on both ranks; a single row, so rank 1 gets none of it
-    right = one(x).detach()
+    right = (one := nn.Linear(3, 1))(x).detach()  # drawn alike on both ranks; a single row, so rank 1 gets none of it
     assert fully_shard(one).weight.to_local().shape == (1 - rank, 3)
     torch.testing.assert_close(one(x), right)
-    unit = fully_shard(nn.Linear(1, 2, bias=False))
-    ones = torch.full((1, 1), 1.0 + rank)  # 1 on rank 0, 2 on rank 1
-    averaged = {"grad_placements": [Partial("avg")]}
-    for way, right in (
-        (lambda: unit(ones), 1.5),
-        (lambda: ones @ unit.weight.full_tensor().T, 1.0 + rank),
-        (lambda: ones @ unit.weight.full_tensor(**averaged).T, 1.5),
-    ):
-        unit.zero_grad()
-        way().sum().backward()
-        assert unit.weight.grad.to_local().item() == right
-    states = get_state_dict(model, optimizer)
-    dcp.save(dict(zip(("model", "optimizer"), states)), checkpoint_id=folder)
+    unit, ones = fully_shard(nn.Linear(1, 2, bias=False)), torch.full((1, 1), 1.0 + rank)  # 1 on rank 0, 2 on rank 1
+    for placements, right in ((None, 1.0 + rank), ([Partial("avg")], 1.5)):
+        w = unit.weight.full_tensor(grad_placements=placements)
+        assert torch.autograd.grad((ones @ w.T).sum(), unit.weight)[0].to_local().item() == right
+    dcp.save(dict(zip(("model", "optimizer"), get_state_dict(model, optimizer))), checkpoint_id=folder)
     with Collectives():
         nn.functional.cross_entropy(model(x[rows]), target[rows]).backward()
     local = [w.to_local() for w in model.parameters()]
@@ -115,8 +104,7 @@ def launch(folder, seconds=60):
             raise TimeoutError("the ranks did not end")
 
 
-def load(folder):
-    """What two ranks saved, read by one process that has no ranks."""
+def load(folder):  # what two ranks saved, read by one process that has no ranks
     x, target, model = ten_lines()
     trained = ten_lines()[2]
     train(trained, x, target)

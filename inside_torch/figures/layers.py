@@ -103,6 +103,28 @@ def _eager(f, inputs: list, call: str) -> list:
 
 def _compiled(f, inputs: list, call: str) -> list:
     """The layers that torch.compile brings a call down, as (name, what the layer holds of it)."""
+
+    def named(graph, captured):
+        nodes = [node for node in graph.graph.nodes if node.op == "call_function" and _source(node) == call]
+        return ", ".join(f"aten.{node.target.overloadpacket.__name__}" for node in nodes)
+
+    captured, graphs, (forward, _) = _traced(f, inputs, named, {"cpp.simdlen": 1})  # vectors differ by CPU
+    own = next((part for part in forward.split("cpp_fused_")[1:] if part.startswith(call)), "")
+    computed = re.search(r"auto tmp1 = (.+);", own)
+    function = re.search(r"kernel\(((?:const )?\w+\*)", own)
+    if not computed or not function:
+        raise ValueError(f"Inductor wrote no function for {call} alone")
+    return [
+        ("Dynamo", [name for name in map(_name, captured) if name == call][:1]),
+        ("AOTAutograd", [f"{way}: {said}" for way, said in zip(("forward", "backward"), graphs, strict=True)]),
+        ("Inductor", [f"cpp_fused_{own.split()[0]}", computed[1]]),
+        ("machine code", [f"kernel({function[1]})"]),
+    ]
+
+
+def _traced(f, inputs: list, note: Callable, settings: dict | None = None) -> tuple[list, list, list]:
+    """What compiling f makes, forward and backward: the calls in Dynamo's graph, what `note` says of each of
+    AOTAutograd's graphs and of those calls, and the code that Inductor writes for each, with its `settings`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
         from torch._inductor.compile_fx import compile_fx, compile_fx_inner
@@ -110,10 +132,9 @@ def _compiled(f, inputs: list, call: str) -> list:
 
     captured, graphs = [], []
 
-    def keep(graph, example_inputs, **settings):
-        nodes = [node for node in graph.graph.nodes if node.op == "call_function" and _source(node) == call]
-        graphs.append([f"aten.{node.target.overloadpacket.__name__}" for node in nodes])
-        return compile_fx_inner(graph, example_inputs, **settings)
+    def keep(graph, example_inputs, **options):
+        graphs.append(note(graph, captured))
+        return compile_fx_inner(graph, example_inputs, **options)
 
     def backend(graph, example_inputs):
         captured.extend(node for node in graph.graph.nodes if node.op.startswith("call"))
@@ -121,18 +142,14 @@ def _compiled(f, inputs: list, call: str) -> list:
 
     compiled = torch.compile(f, backend=backend, fullgraph=True)
     off = torch._functorch.config.patch(enable_autograd_cache=False)  # a hit would show no graphs
-    with off, torch._inductor.config.patch({"cpp.simdlen": 1}):  # vectors differ by CPU
-        _, (forward, _) = run_fw_bw_and_get_code(lambda: compiled(*inputs))
-    own = next((part for part in forward.split("cpp_fused_")[1:] if part.startswith(call)), "")
-    computed = re.search(r"auto tmp1 = (.+);", own)
-    function = re.search(r"kernel\(((?:const )?\w+\*)", own)
-    if not computed or not function:
-        raise ValueError(f"Inductor wrote no function for {call} alone")
-    names = [getattr(node.target, "__name__", str(node.target)) for node in captured]
-    ways = [f"{way}: {', '.join(own)}" for way, own in zip(("forward", "backward"), graphs, strict=True)]
-    dynamo = [name for name in names if name == call][:1]
-    named = [("Dynamo", dynamo), ("AOTAutograd", ways), ("Inductor", [f"cpp_fused_{own.split()[0]}", computed[1]])]
-    return [*named, ("machine code", [f"kernel({function[1]})"])]
+    with off, torch._inductor.config.patch(settings or {}):
+        _, codes = run_fw_bw_and_get_code(lambda: compiled(*inputs))
+    return captured, graphs, codes
+
+
+def _name(node) -> str:
+    """The name of what a node of Dynamo's graph calls."""
+    return getattr(node.target, "__name__", node.target)
 
 
 def _source(node) -> str:
@@ -143,25 +160,8 @@ def _source(node) -> str:
 
 def compiled_layers(f, inputs: list) -> list:
     """The layers of torch.compile: Dynamo's graph, both of AOTAutograd's, Inductor's kernels for each (one list)."""
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
-        from torch._inductor.compile_fx import compile_fx, compile_fx_inner
-        from torch._inductor.utils import run_fw_bw_and_get_code
-
-    captured, graphs = [], []
-
-    def keep(graph, example_inputs, **settings):
-        graphs.append(_by_call(graph, captured))
-        return compile_fx_inner(graph, example_inputs, **settings)
-
-    def backend(graph, example_inputs):
-        captured.extend(node for node in graph.graph.nodes if node.op.startswith("call"))
-        return compile_fx(graph, example_inputs, inner_compile=keep)
-
-    compiled = torch.compile(f, backend=backend, fullgraph=True)
-    with torch._functorch.config.patch(enable_autograd_cache=False):  # a hit would show no graphs
-        _, codes = run_fw_bw_and_get_code(lambda: compiled(*inputs))
-    layers = [("Dynamo", [[getattr(node.target, "__name__", node.target)] for node in captured])]
+    captured, graphs, codes = _traced(f, inputs, _by_call)
+    layers = [("Dynamo", [[_name(node)] for node in captured])]
     for way, graph, code in zip(["AOT forward", "AOT backward"], graphs, codes, strict=True):
         layers += [(way, graph), ("Inductor", [KERNEL.findall(code)])]
     return layers

@@ -63,7 +63,8 @@ def sharded(rank, folder):
     if rank == 0:
         print("after 100 steps, weights and norm are one process's")
     # --8<-- [end:rank]
-    right = (one := nn.Linear(3, 1))(x).detach()  # drawn alike on both ranks; a single row, so rank 1 gets none of it
+    one = nn.Linear(3, 1)  # drawn alike on both ranks; a single row, so rank 1 gets none of it
+    right = one(x).detach()
     assert fully_shard(one).weight.to_local().shape == (1 - rank, 3)
     torch.testing.assert_close(one(x), right)
     unit, ones = fully_shard(nn.Linear(1, 2, bias=False)), torch.full((1, 1), 1.0 + rank)  # 1 on rank 0, 2 on rank 1
@@ -105,8 +106,7 @@ def launch(folder, seconds=60):
 
 
 def load(folder):  # what two ranks saved, read by one process that has no ranks
-    x, target, model = ten_lines()
-    trained = ten_lines()[2]
+    (x, target, model), (_, _, trained) = ten_lines(), ten_lines()
     train(trained, x, target)
     dcp.load({"model": model.state_dict()}, checkpoint_id=folder)
     torch.testing.assert_close(model.state_dict(), trained.state_dict())

@@ -20,7 +20,7 @@ mul: self = grad * other; other = grad * self
 neg: self = -grad
 relu: self = aten.threshold_backward(grad, result, 0)
 sqrt: self = grad / (2 * result)
-sub: self = grad; other = -grad
+sub: self = grad; other = grad * -alpha
 sum: self = sum_backward(grad, self_sizes, dim)
 t: self = grad.t()
 tanh: self = grad * (1 - result * result)

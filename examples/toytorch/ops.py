@@ -47,12 +47,13 @@ def check_writable(out, sizes, dtype):  # whether a result of these sizes and th
     TORCH_CHECK(not expanded, f"{said} Please clone() the tensor before performing the operation.")
 
 
-def pointwise(name, impl, result=None):
+def pointwise(name, impl, result=None, bools=True):
     """Registers an operator that computes element by element, and in place, too, if it is no comparison. Its result has
     the dtype `result`, or the highest of the first two arguments. What follows them are options."""
 
     def meta(self, other=False, *options):  # False has the lowest dtype, and no sizes
         dtype = result or promote(self, other)
+        TORCH_CHECK(bools or dtype != bool_, f"{name}: bool tensors are not supported")
         whole = dtype == float32 or promote(False, *options) != float32
         TORCH_CHECK(whole, "For integral input tensors, argument alpha must not be a floating point number.")
         return broadcast_shapes(self.shape, getattr(other, "shape", ())), dtype
@@ -67,11 +68,11 @@ pointwise("exp", lambda self: np.exp(self, dtype=float32), float32)
 pointwise("log", lambda self: np.log(self, dtype=float32), float32)
 pointwise("sqrt", lambda self: np.sqrt(self, dtype=float32), float32)
 pointwise("tanh", lambda self: np.tanh(self, dtype=float32), float32)
-pointwise("neg", lambda self: -self)
-pointwise("relu", lambda self: np.maximum(self, 0))
+pointwise("neg", lambda self: -self, bools=False)
+pointwise("relu", lambda self: np.maximum(self, 0), bools=False)
 pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self <= threshold, 0, grad_output))
 pointwise("add", lambda self, other, alpha=1: self + alpha * other)
-pointwise("sub", lambda self, other: self - other)
+pointwise("sub", lambda self, other, alpha=1: self - alpha * other, bools=False)
 pointwise("mul", lambda self, other: self * other)
 pointwise("div", lambda self, other: np.true_divide(self, other), float32)
 pointwise("eq", lambda self, other: self == other, bool_)

@@ -14,6 +14,7 @@ class Optimizer:
         params = list(params)
         TORCH_CHECK(params, "optimizer got an empty parameter list", ValueError)
         TORCH_CHECK(not any(p.grad_fn for p in params), "can't optimize a non-leaf Tensor", ValueError)
+        TORCH_CHECK(options["lr"] >= 0, f"Invalid learning rate: {options['lr']}", ValueError)
         self.param_groups, self.state = [{**options, "params": params}], defaultdict(dict)
 
     def zero_grad(self):

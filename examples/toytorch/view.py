@@ -92,4 +92,5 @@ def reduced(dim, ndim):  # the dimensions that a reduction is over: all, if it n
     for d in dims:
         if not -n <= d < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
+        TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")
     return tuple(d % n for d in dims) if ndim else ()

@@ -190,7 +190,7 @@ def _draw(ways: list, wide: bool) -> list:
         for name, said in layers:
             y += 0 if wide else 20
             place = Place(left, y, width, LINE * len(said) + 10)
-            label = y + LINE if wide else y - 5
+            label = y + LINE if wide else y - 8
             shapes += [
                 *Box(said, "it-pill").drawn(place),
                 text(MARGIN, label + 1, f"{next(number)} {name}", "it-value"),

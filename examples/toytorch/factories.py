@@ -55,13 +55,11 @@ manual_seed(67280421310721)
 
 def uniform(size, low=0.0, high=1.0):  # numbers from low to high, made of 24 bits of a word each
     words = engine.randint(2**32, size=size, dtype=np.uint32)
-    numbers = (words & 0xFFFFFF).astype(np.float32) * np.float32(2**-24)
-    return numbers * np.float32(high - low) + np.float32(low)
+    return (words & 0xFFFFFF).astype(np.float32) * np.float32((high - low) * 2**-24) + np.float32(low)
 
 
 def box_muller(sixteen):  # makes normal numbers of uniform ones, two of two, the first 8 with the last 8
-    radius = np.sqrt(-2 * np.log(1 - sixteen[:8]))
-    theta = np.float32(2 * np.pi) * sixteen[8:]
+    radius, theta = np.sqrt(-2 * np.log(1 - sixteen[:8])), np.float32(2 * np.pi) * sixteen[8:]
     sixteen[:8], sixteen[8:] = radius * np.cos(theta), radius * np.sin(theta)
 
 

@@ -50,9 +50,8 @@ class SGD(Optimizer):
         if group["weight_decay"]:
             grad = grad.add(p, alpha=group["weight_decay"])
         if group["momentum"]:
-            before = state.get("momentum_buffer")
-            first = before is None
-            grad = grad.clone() if first else before.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+            old = state.get("momentum_buffer")
+            grad = grad.clone() if old is None else old.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
             state["momentum_buffer"] = grad
         p.add_(grad, alpha=-group["lr"])
 

@@ -44,6 +44,7 @@ from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips
 from .sharded import shard_timeline as shard_timeline
 from .slopes import slope_dots as slope_dots
+from .stations import call_stations as call_stations
 from .storage import storage_strip as storage_strip
 from .storage import stride_steps as stride_steps
 from .stored import stored_parts as stored_parts

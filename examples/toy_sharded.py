@@ -11,8 +11,6 @@ class Sharded:
     def __init__(self, layer, w, world):
         self.w, self.bytes, self.world = w, w.nbytes, world
         self.shards = [shard.clone() for shard in w.detach().chunk(world)]
-        for shard in self.shards:
-            shard.grad = torch.zeros_like(shard)
         self.free()
         layer.register_forward_pre_hook(lambda *_: self.gather())
         layer.register_forward_hook(self.after_forward)
@@ -32,7 +30,8 @@ class Sharded:
     def reduce_scatter(self, w):
         self.free()
         for shard, grad in zip(self.shards, w.grad.chunk(self.world)):
-            shard.grad += grad / self.world
+            part = grad / self.world
+            shard.grad = part if shard.grad is None else shard.grad + part
         w.grad = None
 
 

@@ -21,8 +21,9 @@ HIGH, BARS, WIDEST = 30, 120, 16  # of a cell, of the largest bar; the most even
 def shard_timeline(model: nn.Module, optimizer, units: dict[str, nn.Module], x: torch.Tensor, *, title: str) -> str:
     """A row for each unit and a column for each collective, forward and backward of a unit, in the order in which they
     happen in `model(x).sum().backward()` on this rank, and a last column for the optimizer's step, all of a second
-    step. A cell is filled while the unit's parameters are whole. Bars stack the bytes of those, of gradients, whole and
-    in shards, of shards, and of state, without step counters and without the copies that a collective makes.
+    step. A cell is filled while the unit's parameters are whole. Bars stack the bytes that are there when the event
+    ends: of those, of gradients, whole and in shards, of shards, and of state, without activations, step counters and
+    the copies that a collective makes.
     `fully_shard` was applied to each unit and to the model, over any group, as `fake`.
     Raises TypeError for a unit that is not sharded, ValueError for two of one size (their collectives could not be told
     apart), for parameters outside of all units or padded, for an optimizer without the shards, for a unit that computes
@@ -78,6 +79,8 @@ def _recorded(model: nn.Module, optimizer, units: dict, names: dict, x: torch.Te
 
         handles.append(units[name].register_forward_pre_hook(lambda module, args: note("F", name)))
         handles.append(units[name].register_forward_hook(forward))
+        for p in units[name]._get_fsdp_state()._fsdp_param_group.fsdp_params:  # B ends when all gradients are there
+            handles.append(p._unsharded_param.register_post_accumulate_grad_hook(lambda _: note(*rows.pop()[:2])))
 
     model(x).sum().backward()
     optimizer.step()

@@ -4,6 +4,7 @@ They share one interpreter, which has imported torch; `w` is a leaf, and `y` is 
 """
 
 CHECKS = {
+    "addmm-booleans": "torch.addmm(*[torch.ones(2, 2) > 0] * 3)",
     "as_strided-outside": "torch.arange(6).as_strided((4, 3), (1, 1), 1)",
     "backward-twice": "y.sum().backward(); y.mean().backward()",
     "batch-sizes": "torch.nn.functional.cross_entropy(torch.ones(16, 2), torch.zeros(8).long())",

@@ -6,12 +6,11 @@ from contextlib import ExitStack
 from itertools import pairwise
 
 import torch
-from torch.autograd.graph import saved_tensors_hooks
 from torch.library import _scoped_library
 
 from inside_torch.drawing.checks import checked
 from inside_torch.drawing.layout import MARGIN
-from inside_torch.drawing.svg import arrow, arrow_down, text
+from inside_torch.drawing.svg import arrow_down, text
 
 from .boxes import Box, down, grid, laid_out
 from .layers import Functions, Operators
@@ -22,7 +21,6 @@ PLACES = {
     "autograd": ("Library AutogradCPU",),
     "below autograd": ("TorchDispatchMode", "__torch_dispatch__"),
     "the kernel": ("Library CPU",),
-    "autograd, once more": ("saved_tensors_hooks",),
 }
 
 
@@ -64,19 +62,18 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
         library = stack.enter_context(_scoped_library("aten", "IMPL"))
         kernels = dict.fromkeys((f.__name__, backward), ("AutogradCPU", "CPU"))
         put_before(library, kernels, lambda name, key, *_: log.append((f"Library {key}", name)))
-        hooks = [lambda saved, did=did: log.append(("saved_tensors_hooks", did)) or saved for did in ("pack", "unpack")]
-        with saved_tensors_hooks(*hooks), Functions(log, above), Operators(log, below):
+        with Functions(log, above), Operators(log, below):
             y = f(w)
-        forward = list(log)
+        forward = [(point, name) for point, name in log if name == f.__name__]  # not detach, by which results are saved
         log.clear()
         with Functions(log, above), Operators(log, below):
             torch.autograd.grad(y, w, ones)
     places = [point for points in PLACES.values() for point in points]
-    back = {point: name for point, name in log if name in (backward, "unpack")}  # not the call of backward itself
+    back = {point: name for point, name in log if name == backward}  # not the call of backward itself
     if [point for point, _ in forward] != places:
         raise ValueError(f"the figure draws {places}, and {f.__name__} passes {[point for point, _ in forward]}")
     rows = [[point, name, back.get(point, "")] for point, name in forward]
-    if list(back) != [places[-1], *places[2:-1]]:  # unpacked first, then from autograd down
+    if list(back) != places[2:]:  # from autograd down
         raise ValueError(f"backward passes {list(back)}, which is not what the figure draws")
     desc = "In this order: " + "; ".join(f"{p} is given {n}{f', in backward {b}' if b else ''}" for p, n, b in rows)
     columns = ["extension point", "forward", "backward"]
@@ -84,7 +81,7 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
 
 
 def _draw(rows: list, wide: bool) -> list:
-    """A stack of boxes, and a second one beside it, which is entered at its last box and goes on at its first."""
+    """A stack of boxes, and a second one beside it, which starts at autograd."""
     places = {point: place for place, points in PLACES.items() for point in points}
     boxes, names, gaps = [[Box([way], "", way) for way in ("forward", "backward")]], {}, []
     for i, (point, name, back) in enumerate(rows, 1):
@@ -99,10 +96,10 @@ def _draw(rows: list, wide: bool) -> list:
         place = at[i, 0]
         x, y = (MARGIN, place.level + 4) if wide else (place.right + apart, place.y - 8)
         shapes.append(text(x, y, name, "it-note"))
-    first, last = at[3, 1], at[len(rows), 1]
+    first = at[3, 1]
     beside = first.middle if wide else first.right - 12  # on a phone the names of places stand in the middle
-    for a, b in pairwise(at[i, 1] for i in range(3, len(rows))):
+    for a, b in pairwise(at[i, 1] for i in range(3, len(rows) + 1)):
         shapes += arrow_down(beside, a.low + 1, b.y)
-    way = ("M", last.x - 1, last.level, "H", last.x - apart / 2, "V", first.level)
-    shapes += arrow(first.x, first.level, "right", *way)
-    return [*shapes, text(last.middle, last.low + 18, "starts here", "it-note", "middle")]
+    above = at[2, 0]
+    shapes += arrow_down(beside, above.level + 8, first.y)
+    return [*shapes, text(first.middle, above.level, "called by autograd", "it-note", "middle")]

@@ -102,4 +102,4 @@ def _draw(rows: list, wide: bool) -> list:
         shapes += arrow_down(beside, a.low + 1, b.y)
     above = at[2, 0]
     shapes += arrow_down(beside, above.level + 8, first.y)
-    return [*shapes, text(first.middle, above.level, "called by autograd", "it-note", "middle")]
+    return [*shapes, text(first.middle, above.level, "from autograd", "it-note", "middle")]

@@ -1,8 +1,8 @@
-"""A torch in Python and NumPy that a reader can hold in their head: torch's names, its structure and its numbers."""
+"""Read this torch in order: _tensor dispatch memory factories view ops autograd derivatives nn optim trace compile."""
 
 from functools import partial
 
-from . import ops, derivatives  # isort: skip
+from . import ops, derivatives  # isort: skip  (nn needs the operators that ops registers)
 from . import autograd, memory, nn, optim
 from ._tensor import Tensor, float32, int64
 from ._tensor import bool_ as bool

@@ -20,13 +20,13 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
 
 class Tensor:
     # Operators are methods as well: publish in __init__.py puts them here.
-    grad_fn = grad = _base = _grad_accumulator = None
-    _requires_grad = False
+    grad_fn = grad = _base = None
+    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # a leaf without a node
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
         self.dtype, self.shape, self.strides, self.offset = dtype, tuple(sizes), tuple(strides), storage_offset
-        self.version_counter = SimpleNamespace(version=0, views=WeakSet())  # a tensor and its views share it
+        self.version_counter = SimpleNamespace(version=0, views=WeakSet())  # a view gets that of its base
 
     def dim(self):
         return len(self.shape)
@@ -48,7 +48,7 @@ class Tensor:
 
     @property
     def __array_interface__(self):
-        """What NumPy asks for. An array made of it lies on the same memory, and keeps the tensor."""
+        """What NumPy asks for, also in `array[...] = x`. Its array lies on the same memory, and keeps the tensor."""
         TORCH_CHECK(not tls.modes, "a trace of toytorch reads no elements", NotImplementedError)
         TORCH_CHECK(self.device == "cpu", "Cannot copy out of meta tensor; no data!", NotImplementedError)
         strides = tuple(self.dtype.itemsize * step for step in self.strides)

@@ -63,17 +63,16 @@ class AccumulateGrad(Node):
 def gradient_edge(x):  # the node that takes the gradient of x; None if x needs none
     if not getattr(x, "requires_grad", False):
         return None
-    living = x._grad_accumulator and x._grad_accumulator()  # of a leaf; None if it has no node now
-    return x.grad_fn or living or AccumulateGrad(x)
+    return x.grad_fn or x._grad_accumulator() or AccumulateGrad(x)  # a leaf keeps the node that it has
 
 
 # --8<-- [start:execute]
 def compute_dependencies(root):  # how many gradients each node waits for
     dependencies, nodes = Counter(), [root]
-    for node in nodes:
-        functions = [function for function in node.next_functions if function]
-        nodes += set(functions) - dependencies.keys()
-        dependencies.update(functions)
+    for node in nodes:  # which grows, until all nodes below the root are in it
+        below = [function for function in node.next_functions if function]
+        nodes += set(below) - dependencies.keys()  # those not met before
+        dependencies.update(below)
     return dependencies
 
 

@@ -10,17 +10,17 @@ from .memory import UntypedStorage
 from .nn import Module
 from .trace import VIEWS, ProxyMode, program
 
-NUMBERS = bool, int, float, str, type(None)
+CONSTANTS = bool, int, float, str, type(None)
 
 
-def numbers(named):
-    return {name: value for name, value in named.items() if isinstance(value, NUMBERS)}
+def constants(named):
+    return {name: value for name, value in named.items() if isinstance(value, CONSTANTS)}
 
 
-def fact(arg):  # what a trace depends on: of a number the value, of a tensor all but the elements
+def fact(arg):  # what a trace depends on: of a constant the value, of a tensor all but the elements
     if isinstance(arg, Tensor):
         return arg.shape, arg.strides, arg.dtype.name, arg.device, arg.requires_grad
-    TORCH_CHECK(isinstance(arg, NUMBERS), "toytorch compiles functions of tensors and numbers", NotImplementedError)
+    TORCH_CHECK(isinstance(arg, CONSTANTS), "toytorch compiles functions of tensors and numbers", NotImplementedError)
     return arg
 
 
@@ -34,29 +34,29 @@ class CompiledFunctionBackward(Node):
         return [None if one is None else tensor(one) for one in self.program(grad.array(), *saved)]
 
 
-class CompiledFunction:  # a trace as two programs; that of backward gets inputs and results of that of forward
+class CompiledFunction:  # two programs: inputs -> out and results; tangent, saved inputs and results -> gradients
     def __init__(self, function, args, fakes):
         with ProxyMode(fakes) as mode:
             out = function(*args)
-            traced = isinstance(out, Tensor) and out in mode.names and all(out.storage is not x.storage for x in fakes)
-            TORCH_CHECK(traced, "toytorch compiles functions that return one new tensor", NotImplementedError)
+            new = isinstance(out, Tensor) and out in mode.names and all(out.storage is not x.storage for x in fakes)
+            TORCH_CHECK(new, "toytorch compiles functions that return one new tensor", NotImplementedError)
             forward_nodes = mode.nodes.copy()
-            tangent = fake(out.detach())
-            arrives = mode.name(tangent)
+            tangent = fake(out.detach())  # the gradient that backward gets
+            tangent_name = mode.name(tangent)
             if out.requires_grad:
                 out.backward(tangent)  # runs the engine, and the mode writes down the operators of the formulas
         backward_nodes, self.requires_grad = mode.nodes[len(forward_nodes) :], out.requires_grad
-        read = {arg for _, _, args in backward_nodes for arg in args}
-        for name, op, args in reversed(forward_nodes):
-            if op in VIEWS and name in read:  # backward makes a view anew, of what is saved
-                backward_nodes.insert(0, (name, op, args))
-                read = read - {name} | {*args}
-        self.saved_inputs = [i for i, name in enumerate(mode.inputs) if name in read]
-        results = [name for name, _, _ in forward_nodes if name in read]
+        needed = {text for _, _, texts in backward_nodes for text in texts}
+        for name, op, texts in reversed(forward_nodes):
+            if op in VIEWS and name in needed:  # backward makes the view again, and so needs what it is a view of
+                backward_nodes.insert(0, (name, op, texts))
+                needed = needed - {name} | {*texts}
+        self.saved_inputs = [i for i, name in enumerate(mode.inputs) if name in needed]
+        results = [name for name, _, _ in forward_nodes if name in needed]
         saved = [mode.inputs[i] for i in self.saved_inputs] + results
         grads = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]
         self.code, self.forward_program = program(forward_nodes, mode.inputs, [mode.names[out], *results])
-        self.backward_code, self.backward_program = program(backward_nodes, [arrives, *saved], grads)
+        self.backward_code, self.backward_program = program(backward_nodes, [tangent_name, *saved], grads)
 
     def __call__(self, inputs):
         out, *results = [tensor(array) for array in self.forward_program(*(x.array() for x in inputs))]
@@ -73,16 +73,16 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         super().__init__()
         self._orig_mod, self.cache_entries, self.recompiles = function, [], []
 
-    def guards(self, args):  # what a trace takes for granted, as text
+    def guards(self, args):  # what a trace takes for granted, as texts: "args[0] == ((8, 3), (3, 1), 'float32', ..."
         modules, order = list(self.modules())[1:], {p: i for i, p in enumerate(self.parameters())}
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
-        facts["modules"] = [(type(m), numbers(vars(m)), [order[p] for p in m._parameters.values()]) for m in modules]
-        for i, f in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
-            TORCH_CHECK(inspect.isfunction(f), "toytorch compiles modules and functions", NotImplementedError)
-            outside = inspect.getclosurevars(f)
-            facts[f"outside[{i}]"] = numbers(outside.globals | outside.nonlocals), f.__defaults__, f.__kwdefaults__
+        facts["modules"] = [(type(m), constants(vars(m)), [order[p] for p in m._parameters.values()]) for m in modules]
+        for i, code in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
+            TORCH_CHECK(inspect.isfunction(code), "toytorch compiles modules and functions", NotImplementedError)
+            outside, defaults = inspect.getclosurevars(code), (code.__defaults__, code.__kwdefaults__)
+            facts[f"outside[{i}]"] = constants(outside.globals | outside.nonlocals), defaults
         return [f"{name} == {value!r}" for name, value in facts.items()]
 
     def inputs(self, args):
@@ -102,17 +102,17 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         return compiled(self.inputs(args))
 
     def trace(self, args):
-        """Runs the function once, on tensors without data, also in the place of the parameters."""
+        """Puts fakes where the parameters are, runs the function once on fakes alone, and puts the parameters back."""
         args = [fake(arg) if isinstance(arg, Tensor) else arg for arg in args]
         fakes = {p: fake(p) for p in self.parameters()}
-        homes = [(module._parameters, dict(module._parameters)) for module in self.modules()]
-        for home, real in homes:
-            home.update({name: fakes[p] for name, p in real.items()})
+        swapped = [(module._parameters, dict(module._parameters)) for module in self.modules()]
+        for current, originals in swapped:
+            current.update({name: fakes[p] for name, p in originals.items()})
         try:
             return CompiledFunction(self._orig_mod, args, self.inputs(args))  # inputs finds the fakes
         finally:
-            for home, real in homes:
-                home.update(real)
+            for current, originals in swapped:
+                current.update(originals)
         # --8<-- [end:forward]
 
 

@@ -47,23 +47,23 @@ def sum_backward(grad, sizes, dim):
 class FunctionNode(Node):
     """The node of an operator: an edge for each argument that has a formula, and what the formulas name."""
 
-    def __init__(self, op, named):
+    def __init__(self, op, named):  # named: argument -> value
         name = op.short.removesuffix("_")
         formulas = FORMULAS[name]
         super().__init__(f"{name.title().replace('_', '')}Backward0", [named[arg] for arg in formulas])
-        edges = zip(formulas, self.next_functions)
-        self.formulas = {arg: formulas[arg] if function else "None" for arg, function in edges}
-        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))
+        edges = zip(formulas.items(), self.next_functions)
+        self.formulas = {arg: text if node else "None" for (arg, text), node in edges}  # no edge, no gradient
+        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))  # for mul: grad, other
         tensors = {arg: x for arg, x in named.items() if isinstance(x, Tensor)}
-        self.not_tensors = {arg: value for arg, value in named.items() if arg not in tensors}
+        self.values = {arg: x for arg, x in named.items() if arg not in tensors}
         for arg, x in tensors.items():
-            self.not_tensors[f"{arg}_sizes"] = x.shape
+            self.values[f"{arg}_sizes"] = x.shape
             if arg in self.names_in_formulas:
                 overwritten = op.inplace and arg == "self"  # then backward needs a copy of what it was
                 self.saved[arg] = SavedVariable(x.detach().clone() if overwritten else x)
 
     def apply(self, grad):
-        names = {"grad": grad, **self.not_tensors}
+        names = {"grad": grad, **self.values}
         names |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
         grads = {arg: eval(formula, globals(), names) for arg, formula in self.formulas.items()}
         return [x if x is None else sum_to(x, names[f"{arg}_sizes"]) for arg, x in grads.items()]
@@ -71,7 +71,7 @@ class FunctionNode(Node):
 
 # --8<-- [start:variable_type]
 def variable_type(op, keys, *args):
-    """The kernel at the Autograd keys: make a node, run the operator below, give the result its node."""
+    """The kernel at the Autograd keys: make a node if needed, run the operator below, give the result its node."""
     node = None
     if tls.grad_mode and any(getattr(arg, "requires_grad", False) for arg in args):
         if op.inplace:

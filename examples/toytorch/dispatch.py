@@ -10,8 +10,8 @@ ORDER = "CPU Meta SparseCPU BackendSelect Python ADInplaceOrView AutogradCPU Aut
 DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher
 BACKENDS, ABOVE, FALLTHROUGH = ORDER[:3], ORDER[3:], "fallthrough"
 AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
-ALIASES = {
-    "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],  # like SparseCPU, only to fill tables as torch does
+ALIASES = {  # name -> the keys it stands for; the first that has a kernel wins
+    "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],  # like SparseCPU, only to have tables as torch's
     "CompositeExplicitAutograd": BACKENDS,  # for what has a formula, as clone
     "CompositeImplicitAutograd": [*BACKENDS, *AUTOGRAD],  # for what is made of other operators, as zeros_like
     "Autograd": [*AUTOGRAD],
@@ -46,11 +46,11 @@ class Operator:
     def entry(self, key):  # where the kernel for a key was registered, and the kernel
         if key in self.kernels:
             return key, self.kernels[key]
-        # mul has a kernel for the backend, so the fallback serves Autograd, with the formula of mul. square has none:
-        # its composite serves Autograd, too.
-        has_own = key in AUTOGRAD and (AUTOGRAD[key] in self.kernels or "CompositeExplicitAutograd" in self.kernels)
+        # A composite serves Autograd only if no kernel is below it. mul has one, so its Autograd keys get the fallback,
+        # which makes a node. reshape has none: its composite runs there, and calls operators that make theirs.
+        below = {AUTOGRAD.get(key), "CompositeExplicitAutograd"} & self.kernels.keys()
         for alias, keys in ALIASES.items():
-            skipped = has_own and alias == "CompositeImplicitAutograd"
+            skipped = below and key in AUTOGRAD and alias == "CompositeImplicitAutograd"
             if alias in self.kernels and key in keys and not skipped:
                 return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key)
@@ -58,11 +58,11 @@ class Operator:
     # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through."""
-        remaining = [key for key in keys if self.entry(key.name)[1] != FALLTHROUGH]
-        return self.redispatch(frozenset(remaining), *args)
+        remaining = frozenset(key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)
+        return self.redispatch(remaining, *args)
 
     def redispatch(self, keys, *args):
-        """A kernel above the backends calls this, with the keys below."""
+        """A kernel above the backends calls this, with its own key taken out of the keys."""
         key = max(keys).name
         _, kernel = self.entry(key)
         if kernel is None:
@@ -71,10 +71,10 @@ class Operator:
         # --8<-- [end:call]
 
     def __call__(self, *args, **kwargs):  # from Python: arguments in the schema's order, and the keys of the tensors
-        parameters = list(self.schema.parameters)
-        at = parameters.index("size") if "size" in parameters else len(args)
-        if args[at:] and all(isinstance(n, int) for n in args[at:]):
-            args = (*args[:at], args[at:])  # x.view(2, 3) is x.view((2, 3))
+        at = [*self.schema.parameters, "size"].index("size")  # behind all parameters, if none is called size
+        head, sizes = args[:at], args[at:]
+        if sizes and all(isinstance(n, int) for n in sizes):
+            args = (*head, sizes)  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
         keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]
@@ -95,7 +95,7 @@ def library(key, name=None):
     def register(function):
         short = name or function.__name__
         operator = vars(aten).setdefault(short, Operator(f"aten::{short}"))
-        operator.schema = inspect.signature(function)
+        operator.schema = inspect.signature(function)  # of a function in @wraps, that of the one inside
         operator.kernels[key] = lambda op, keys, *args: function(*args)
         return operator
 

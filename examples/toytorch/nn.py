@@ -21,8 +21,9 @@ def nll_loss(self, target):  # the mean of what the rows have at their targets, 
     TORCH_CHECK(rows == n, f"Expected input batch_size ({rows}) to match target batch_size ({n}).", ValueError)
     for wanted in target.array():
         TORCH_CHECK(0 <= wanted < classes, f"Target {wanted} is out of bounds.", IndexError)
-    one_hot = target.reshape((n, 1)) == tensor(range(classes))
-    return aten.threshold_backward(self, one_hot, 0).sum() / -n  # 0 where one_hot is 0, also at -inf
+    is_target = target.reshape((n, 1)) == tensor(range(classes))
+    picked = aten.threshold_backward(self, is_target, 0)  # self where is_target > 0, else 0: 0 * -inf would be nan
+    return picked.sum() / -n
 
 
 def cross_entropy(input, target):

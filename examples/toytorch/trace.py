@@ -9,7 +9,7 @@ from .dispatch import DispatchKeySet, Operator, aten, tls
 from .ops import IMPL, POINTWISE
 
 VIEWS = {"t": np.transpose, "expand": np.broadcast_to, "view": np.reshape}
-SCOPE = {**IMPL, **VIEWS, "np": np, "inf": np.inf, "nan": np.nan}  # what a program names, and parts of numbers
+SCOPE = {**IMPL, **VIEWS, "np": np, "inf": np.inf, "nan": np.nan}  # what a program names; np, inf, nan in numbers
 Operator.fallbacks["Python"] = lambda op, keys, *args: tls.modes[-1].__torch_dispatch__(op, args)
 
 
@@ -34,12 +34,12 @@ class ProxyMode:
         tls.included -= DispatchKeySet("Python")
 
     def __torch_dispatch__(self, op, args):
-        same = op in (aten.detach, aten.clone)  # a result with the name of its input, because nothing is written to
-        written = (same or op.short in SCOPE) and not op.inplace
+        same = op in (aten.detach, aten.clone)
+        supported = (same or op.short in SCOPE) and not op.inplace
         known = all(arg in self.names and arg.dtype == float32 for arg in args if isinstance(arg, Tensor))
-        TORCH_CHECK(written and known, f"toytorch does not compile {op.short} here", NotImplementedError)
+        TORCH_CHECK(supported and known, f"toytorch does not compile {op.short} here", NotImplementedError)
         out = op.redispatch(DispatchKeySet("Meta"), *args)  # computes sizes alone
-        if same:
+        if same:  # the name of the input, because its elements stay as they are: a trace has no writes
             self.names[out] = self.names[args[0]]
         else:
             texts = [self.names[arg] if isinstance(arg, Tensor) else repr(arg) for arg in args]
@@ -48,20 +48,20 @@ class ProxyMode:
 
 
 def program(nodes, inputs, outputs):
-    """A program in NumPy. A pointwise operator whose result is used once stands where it is used."""
+    """A program in NumPy. A pointwise operator whose result is used once stands where it is used: relu(add(a, b))."""
     uses = Counter([*outputs, *(arg for _, _, args in nodes for arg in args)])
-    inlined, lines = {}, []
+    inlined, lines = {}, []  # name -> what stands in its place; the other nodes
 
-    def written(args):
+    def joined(args):
         return ", ".join(inlined.get(arg, arg) for arg in args)
 
     for name, op, args in nodes:
-        value = f"{op}({written(args)})"
+        value = f"{op}({joined(args)})"
         if op in POINTWISE and uses[name] == 1 and len(value) < 100:  # Python reads 200 nested parentheses at most
             inlined[name] = value
         else:
             lines.append(f"{name} = {value}")
-    code = "\n    ".join([f"def program({', '.join(inputs)}):", *lines, f"return [{written(outputs)}]"])
+    code = "\n    ".join([f"def program({', '.join(inputs)}):", *lines, f"return [{joined(outputs)}]"])
     scope = dict(SCOPE)
     exec(code, scope)
     return code, np.errstate(all="ignore")(scope["program"])

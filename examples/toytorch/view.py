@@ -35,13 +35,13 @@ def t(self):
 @view_op
 def expand(self, size):
     """A dimension of size 1 gets any size, with stride 0: each step along it comes to the same element."""
-    new = len(size) - self.dim()
-    shape, strides = (1,) * new + self.shape, (0,) * new + self.strides
-    sizes = [mine if n == -1 else n for n, mine in zip(size, shape)]
-    fits = new >= 0 and -1 not in size[:new] and min(sizes, default=0) >= 0
-    fits = fits and all(mine in (1, n) for n, mine in zip(sizes, shape))
+    leading = len(size) - self.dim()
+    shape, strides = (1,) * leading + self.shape, (0,) * leading + self.strides  # as if size 1 came before
+    sizes = [own if n == -1 else n for n, own in zip(size, shape)]
+    fits = leading >= 0 and -1 not in size[:leading] and min(sizes, default=0) >= 0
+    fits = fits and all(own in (1, n) for n, own in zip(sizes, shape))
     TORCH_CHECK(fits, f"expand: a tensor of size {list(self.shape)} does not expand to {list(size)}")
-    strides = [step if n == mine else 0 for n, mine, step in zip(sizes, shape, strides)]
+    strides = [stride if n == own else 0 for n, own, stride in zip(sizes, shape, strides)]
     return sizes, strides, self.offset
 
 
@@ -51,10 +51,10 @@ def view(self, size):
     sizes = [self.numel() // others if n == -1 and others > 0 else n for n in size]
     fits = math.prod(sizes) == self.numel() and min(sizes, default=0) >= 0 and list(size).count(-1) <= 1
     TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
-    # NumPy has torch's rule. An element of one byte makes its strides ours; no element is read, so one is enough.
-    strided = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
+    # NumPy refuses what torch refuses. With elements of one byte, its strides, in bytes, are ours, in elements.
+    like_self = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)  # and nothing is read
     try:
-        return sizes, np.reshape(strided, sizes, copy=False).strides, self.offset
+        return sizes, np.reshape(like_self, sizes, copy=False).strides, self.offset
     except ValueError:
         said = "view size is not compatible with input tensor's size and stride (at least one dimension spans across "
         raise RuntimeError(f"{said}two contiguous subspaces). Use .reshape(...) instead.") from None
@@ -89,7 +89,7 @@ def sum_to(grad, sizes):
 def reduced(dim, ndim):  # the dimensions that a reduction is over: all, if it names none
     dims = [dim] if isinstance(dim, int) else (dim or range(ndim))
     n = max(ndim, 1)  # 0 and -1 are allowed where there is no dimension
-    for d in dims:
+    for d in dims:  # a negative one counts from the end
         if not -n <= d < n:
             raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
         TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")

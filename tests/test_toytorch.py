@@ -196,6 +196,10 @@ SAME = {
 f = compile(lambda a, b: a * b)
 f(x, x).sum().backward()
 found = [x.grad, f(x, y), f(y, y)]""",
+    "a size that expand leaves open": """
+f = compile(lambda a, b: a.reshape(2, 1).expand(-1, 3).sum() * b)
+f(x, y).sum().backward()
+found = [f(x, y), x.grad]""",
     "an argument made of another": """
 f = compile(lambda a, b: (a * b).sum())
 f(x, x * y).backward()

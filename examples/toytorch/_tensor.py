@@ -21,7 +21,7 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
 class Tensor:
     # Operators are methods as well: publish in __init__.py puts them here.
     grad_fn = grad = _base = None
-    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # a leaf without a node
+    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # no node: like a dead weakref
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]

@@ -63,16 +63,16 @@ class AccumulateGrad(Node):
 def gradient_edge(x):  # the node that takes the gradient of x; None if x needs none
     if not getattr(x, "requires_grad", False):
         return None
-    return x.grad_fn or x._grad_accumulator() or AccumulateGrad(x)  # a leaf keeps the node that it has
+    return x.grad_fn or x._grad_accumulator() or AccumulateGrad(x)  # all uses of a leaf in a graph share a node
 
 
 # --8<-- [start:execute]
 def compute_dependencies(root):  # how many gradients each node waits for
     dependencies, nodes = Counter(), [root]
     for node in nodes:  # which grows, until all nodes below the root are in it
-        below = [function for function in node.next_functions if function]
-        nodes += set(below) - dependencies.keys()  # those not met before
-        dependencies.update(below)
+        for function in filter(None, node.next_functions):
+            nodes += [function] if dependencies[function] == 0 else []  # when it is met for the first time
+            dependencies[function] += 1
     return dependencies
 
 

@@ -46,13 +46,13 @@ class CompiledFunction:  # two programs: inputs -> out and results; tangent, sav
             if out.requires_grad:
                 out.backward(tangent)  # runs the engine, and the mode writes down the operators of the formulas
         backward_nodes, self.requires_grad = mode.nodes[len(forward_nodes) :], out.requires_grad
-        needed = {text for _, _, texts in backward_nodes for text in texts}
+        needed = {text for _, _, texts in backward_nodes for text in texts}  # what backward reads
         for name, op, texts in reversed(forward_nodes):
             if op in VIEWS and name in needed:  # backward makes the view again, and so needs what it is a view of
                 backward_nodes.insert(0, (name, op, texts))
-                needed = needed - {name} | {*texts}
+                needed = (needed - {name}) | set(texts)
         self.saved_inputs = [i for i, name in enumerate(mode.inputs) if name in needed]
-        results = [name for name, _, _ in forward_nodes if name in needed]
+        results = [name for name, _, _ in forward_nodes if name in needed]  # forward returns them as well
         saved = [mode.inputs[i] for i in self.saved_inputs] + results
         grads = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]
         self.code, self.forward_program = program(forward_nodes, mode.inputs, [mode.names[out], *results])
@@ -74,15 +74,16 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         self._orig_mod, self.cache_entries, self.recompiles = function, [], []
 
     def guards(self, args):  # what a trace takes for granted, as texts: "args[0] == ((8, 3), (3, 1), 'float32', ..."
-        modules, order = list(self.modules())[1:], {p: i for i, p in enumerate(self.parameters())}
+        modules, order = list(self.modules())[1:], {p: i for i, p in enumerate(self.parameters())}  # tied: the same i
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
         facts["modules"] = [(type(m), constants(vars(m)), [order[p] for p in m._parameters.values()]) for m in modules]
-        for i, code in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
-            TORCH_CHECK(inspect.isfunction(code), "toytorch compiles modules and functions", NotImplementedError)
-            outside, defaults = inspect.getclosurevars(code), (code.__defaults__, code.__kwdefaults__)
-            facts[f"outside[{i}]"] = constants(outside.globals | outside.nonlocals), defaults
+        for i, forward in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
+            TORCH_CHECK(inspect.isfunction(forward), "toytorch compiles modules and functions", NotImplementedError)
+            outside = inspect.getclosurevars(forward)  # the globals and closure variables that its code names
+            read = constants(outside.globals | outside.nonlocals)
+            facts[f"outside[{i}]"] = (read, forward.__defaults__, forward.__kwdefaults__)
         return [f"{name} == {value!r}" for name, value in facts.items()]
 
     def inputs(self, args):

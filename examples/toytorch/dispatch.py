@@ -46,12 +46,11 @@ class Operator:
     def entry(self, key):  # where the kernel for a key was registered, and the kernel
         if key in self.kernels:
             return key, self.kernels[key]
-        # A composite serves Autograd only if no kernel is below it. mul has one, so its Autograd keys get the fallback,
-        # which makes a node. reshape has none: its composite runs there, and calls operators that make theirs.
-        below = {AUTOGRAD.get(key), "CompositeExplicitAutograd"} & self.kernels.keys()
+        # An operator with a kernel below Autograd has a formula, so Autograd gets the fallback, which makes a node, and
+        # no composite. That of reshape, which has none, runs at Autograd, and calls operators that make their nodes.
+        composite = key not in AUTOGRAD or not {AUTOGRAD[key], "CompositeExplicitAutograd"} & self.kernels.keys()
         for alias, keys in ALIASES.items():
-            skipped = below and key in AUTOGRAD and alias == "CompositeImplicitAutograd"
-            if alias in self.kernels and key in keys and not skipped:
+            if alias in self.kernels and key in keys and (composite or alias != "CompositeImplicitAutograd"):
                 return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key)
 

@@ -51,10 +51,10 @@ def pointwise(name, impl, result=None, bools=True):
     """Registers an operator that computes element by element, and in place, too, if it is no comparison. Its result has
     the dtype `result`, or the highest of its operands."""
 
-    def meta(self, other=False, *alpha):  # of exp(x), add(x, y) or add(x, y, 2); False stands for no other
+    def meta(self, other=False, number=0):  # of exp(x), mul(x, y) or add(x, y, 2); False stands for no other
         dtype = result or promote(self, other)
         TORCH_CHECK(bools or dtype != bool_, f"{name}: bool tensors are not supported")
-        alpha_fits = dtype == float32 or promote(False, *alpha) != float32
+        alpha_fits = dtype == float32 or promote(number) != float32
         TORCH_CHECK(alpha_fits, "For integral input tensors, argument alpha must not be a floating point number.")
         return broadcast_shapes(self.shape, getattr(other, "shape", ())), dtype
 

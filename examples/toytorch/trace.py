@@ -42,6 +42,7 @@ class ProxyMode:
         if same:  # the name of the input, because its elements stay as they are: a trace has no writes
             self.names[out] = self.names[args[0]]
         else:
+            args = (args[0], out.shape) if op is aten.expand else args  # NumPy knows no -1 here
             texts = [self.names[arg] if isinstance(arg, Tensor) else repr(arg) for arg in args]
             self.nodes.append((self.name(out), op.short, texts))
         return out

@@ -38,8 +38,7 @@ def expand(self, size):
     leading = len(size) - self.dim()
     shape, strides = (1,) * leading + self.shape, (0,) * leading + self.strides  # as if size 1 came before
     sizes = [own if n == -1 else n for n, own in zip(size, shape)]
-    fits = leading >= 0 and -1 not in size[:leading] and min(sizes, default=0) >= 0
-    fits = fits and all(own in (1, n) for n, own in zip(sizes, shape))
+    fits = leading >= 0 and -1 not in size[:leading] and all(n >= 0 and own in (1, n) for n, own in zip(sizes, shape))
     TORCH_CHECK(fits, f"expand: a tensor of size {list(self.shape)} does not expand to {list(size)}")
     strides = [stride if n == own else 0 for n, own, stride in zip(sizes, shape, strides)]
     return sizes, strides, self.offset

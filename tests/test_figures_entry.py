@@ -59,7 +59,7 @@ def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
     for one, width in ((svg, WIDE), (narrow, PHONE)):
         assert sum("it-dashed" in box.get("class") for box in one.iter(SVG + "rect")) == 3
         notes = [found.text for found in one.iter(SVG + "text") if "it-note" in found.get("class")]
-        assert {"1", "2 calls again", "3", "4", *entry.LEGEND} == set(notes)
+        assert {"1", "2 calls again", "3", "4", "5", *entry.LEGEND} == set(notes)
         written = [found.text for found in one.iter(SVG + "text") if found.text in ("torchgen", "by hand")]
         assert written.count("torchgen") == 3 and written.count("by hand") == 3
         said = [found for found in one.iter(SVG + "text") if found.get("text-anchor") == "middle"]

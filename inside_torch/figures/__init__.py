@@ -48,6 +48,7 @@ from .stations import call_stations as call_stations
 from .storage import storage_strip as storage_strip
 from .storage import stride_steps as stride_steps
 from .stored import stored_parts as stored_parts
+from .structured import wrapper_classes as wrapper_classes
 from .swapped import swapped_call as swapped_call
 from .timeline import memory_timeline as memory_timeline
 from .timeline import peak_stacks as peak_stacks

@@ -23,9 +23,9 @@ NATIVE = PACKAGED / "ATen" / "native"
 FILES = {"AutogradCPU": r"VariableType_\d+\.cpp", "CPU": r"RegisterCPU_\d+\.cpp"}
 GAP, APART = 34, 58  # between rows and columns: room for an arrow and its label
 LANE = 18  # beside the boxes on a phone: room for an arrow
-AGAIN = "2 calls again"  # the call that arrives is step 1
+AGAIN = "2 calls again"  # the call that arrives is step 1, and each arrow is the next one
 SLOT, HAND = ["slot"], "by hand"
-LEGEND = "dashed border: by torchgen", "solid arrow: a call", "dotted arrow: names the code"
+LEGEND = "dashed border: by torchgen", "solid arrow: a step", "dotted arrow: names the code"
 
 
 def yaml_path(name: str, *, title: str, fails: str = "") -> str:
@@ -143,21 +143,22 @@ def _draw(path: list, names: list, wide: bool) -> list:
     named = [at[i + 1, 2] if wide else at[len(path) + i, 0] for i in range(len(names))]
     (first, second), (autograd, wrapper, hand, *_), end = slots, calls, named[-1]
     steps = down(calls[1:])
-    notes = [text(one.middle + 10, one.low + GAP / 2 + 4, str(3 + i), "it-note") for i, one in enumerate(calls[1:-1])]
+    notes = [text(one.middle + 10, one.low + GAP / 2 + 4, str(4 + i), "it-note") for i, one in enumerate(calls[1:-1])]
     if wide:
         turn = autograd.low + GAP / 2 + 3
         steps += [*across([first, autograd]), *across([second, wrapper])]
         steps += arrow(
             second.middle, second.y, "down", "M", autograd.middle, autograd.low + 1, "V", turn, "H", second.middle
         )
-        notes.append(text((first.right + autograd.x) / 2, first.level - 7, "1", "it-note", "middle"))
+        for slot, there, said in ((first, autograd, "1"), (second, wrapper, "3")):
+            notes.append(text((slot.right + there.x) / 2, slot.level - 7, said, "it-note", "middle"))
         notes.append(text(first.right + 10, turn - 6, AGAIN, "it-note"))
         way = ["M", end.x - 1, end.level] if len(names) > 1 else ["M", end.middle, end.low + 1, "V", hand.level]
         leads = arrow(hand.right, hand.level, "left", *way)
         x, y, anchor = named[0].right, autograd.y + 14, "end"
     else:
         steps += down([first, autograd]) + down([autograd, second]) + down([second, wrapper])
-        for one, said in ((first, "1"), (autograd, AGAIN)):
+        for one, said in ((first, "1"), (autograd, AGAIN), (second, "3")):
             notes.append(text(one.middle + 10, one.low + GAP / 2 + 4, said, "it-note"))
         lane = ("M", end.right + 1, end.level, "H", end.right + LANE, "V", hand.level)
         leads = arrow(hand.right, hand.level, "left", *lane)

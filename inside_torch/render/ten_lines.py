@@ -104,8 +104,8 @@ LINES = (
 BELOW = Line(
     "below",
     (
-        *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "source-map"),
-        *("extending", "custom-operators", "cpp-operators", "subclasses", "backends"),
+        *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "structured"),
+        *("source-map", "extending", "custom-operators", "cpp-operators", "subclasses", "backends"),
         *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing"),
     ),
     "Below all lines: the C++ objects, the dispatcher, and the layers between.",

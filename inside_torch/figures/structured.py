@@ -22,8 +22,9 @@ LEGEND = "dashed: by torchgen", "solid arrow: inherited by", "dotted arrow: make
 def wrapper_classes(name: str, *, title: str) -> str:
     """The classes of the structured operator `name` on the CPU, each below the one that it inherits from: the one with
     `meta`, the one with `impl`, both typed by people, and one for each form with what it does with sizes. Below those
-    are the wrappers that make an object of them. Source: torchgen, run again, and the headers in ATen/ops. Raises TypeError for what is no string, ValueError for an operator that is not
-    structured, or without a kernel for the CPU, and for names that do not fit."""
+    are the wrappers that make an object of them. Source: torchgen, run again, and the headers in ATen/ops. Raises
+    TypeError for what is no string, ValueError for an operator that is not structured, or without a kernel for the CPU,
+    and for names that do not fit."""
     code, header = _written(checked(name, str, "name"))
     forms = re.findall(r"(wrapper_\w+)\(.*\n(\w+) op\b", code)
     kernel = re.search(r"^struct \w+ final : public at::native::(\w+) ", code, re.M)[1]

@@ -29,6 +29,7 @@ from .keys import key_set as key_set
 from .layers import line_layers as line_layers
 from .levels import both_levels as both_levels
 from .levels import call_levels as call_levels
+from .linked import linked_names as linked_names
 from .members import who_sees as who_sees
 from .objects import object_chain as object_chain
 from .operators import operator_uses as operator_uses

@@ -94,7 +94,7 @@ LINES = (
     ),
     Line(
         "step",
-        ("update-rules", "memory", "sharding"),
+        ("update-rules", "memory", "sharding", "sharded-training"),
         "<b>{changed} numbers change.</b> AdamW keeps {averages} running averages and {counts} step counts for the "
         "next round.",
         "changed=sum(int((a != b).sum()) for a, b in zip(seen.pop('before'), copies(model))), "

@@ -20,7 +20,7 @@ def train():
     for unit in (model[0], model[2], model):
         fully_shard(unit)
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    for step in range(100):
+    for _ in range(100):
         loss = nn.functional.cross_entropy(model(x), target)
         optimizer.zero_grad()
         loss.backward()
@@ -35,7 +35,7 @@ def alone():
     x, target = torch.randn(8, 3), torch.randint(2, (8,))
     model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
     optimizer = torch.optim.AdamW(model.parameters(), lr=0.01)
-    for step in range(100):
+    for _ in range(100):
         loss = nn.functional.cross_entropy(model(x), target)
         optimizer.zero_grad()
         loss.backward()

@@ -30,6 +30,7 @@ from .layers import line_layers as line_layers
 from .levels import both_levels as both_levels
 from .levels import call_levels as call_levels
 from .linked import linked_names as linked_names
+from .looped import loop_plans as loop_plans
 from .members import who_sees as who_sees
 from .objects import object_chain as object_chain
 from .operators import operator_uses as operator_uses

@@ -105,7 +105,7 @@ BELOW = Line(
     "below",
     (
         *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "structured"),
-        *("source-map", "extending", "custom-operators", "cpp-operators", "extensions", "subclasses", "backends"),
+        *("kernels", "source-map", "extending", "custom-operators", "cpp-operators", "extensions", "subclasses", "backends"),
         *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing", "adding-an-operator"),
     ),
     "Below all lines: the C++ objects, the dispatcher, and the layers between.",

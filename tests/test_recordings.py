@@ -121,3 +121,16 @@ def test_without_a_gpu_a_program_says_so(name: str):
         assert (done.returncode, done.stdout) == (77, "skipped: no CUDA device\n")
     else:
         assert done.returncode == 0
+
+
+def test_the_counted_instructions_are_of_this_torch_and_add_up():
+    text = printed("instructions")
+    assert f"torch {torch.__version__.partition('+')[0]}," in text
+    assert 98 <= sum(map(int, re.findall(r"(\d+) %$", text, re.M))) <= 102, "each share is rounded"
+    assert re.search(r"^x \+ x +1\.00$", text, re.M)
+
+
+def test_without_valgrind_nothing_is_counted():
+    command = [sys.executable, RECORDINGS / "instructions.py"]
+    done = subprocess.run(command, capture_output=True, text=True, env={"PATH": ""})
+    assert (done.returncode, done.stdout) == (77, "skipped: no valgrind\n")

@@ -127,7 +127,17 @@ def test_the_counted_instructions_are_of_this_torch_and_add_up():
     text = printed("instructions")
     assert f"torch {torch.__version__.partition('+')[0]}," in text
     assert 98 <= sum(map(int, re.findall(r"(\d+) %$", text, re.M))) <= 102, "each share is rounded"
-    assert re.search(r"^x \+ x +1\.00$", text, re.M)
+    share = {name: int(percent) for name, percent in re.findall(r"^(\S.*?) +(\d+) %$", text, re.M)}
+    small = [share.pop(name) for name in ("dispatcher", "autograd's function", "the kernel of add")]
+    assert share.keys() == {"Python, and the way to C++", "TensorIterator", "the result and its memory"}
+    assert sum(small) < min(share.values()), "the page says so"
+
+
+def test_the_loop_of_a_kernel_belongs_to_the_kernel():
+    program = importlib.import_module("examples.recordings.instructions")
+    wrapper = "void c10::function_ref<void (char**, long)>::callback_fn<at::native::AVX2::VectorizedLoop2d<int> >(long)"
+    assert program.layer(wrapper) == "the kernel of add"
+    assert program.layer("at::TensorIteratorBase::serial_for_each(c10::function_ref<void (long)>)") == "TensorIterator"
 
 
 def test_without_valgrind_nothing_is_counted():

@@ -1,6 +1,7 @@
-"""How many instructions a call of add executes, and in which layers, counted by valgrind, for a page to include."""
+"""In which layers the instructions of a call of add are, counted by valgrind, for a page to include."""
 
 import gc
+import platform
 import re
 import shutil
 import subprocess
@@ -12,6 +13,7 @@ from pathlib import Path
 import torch
 
 CALLS = 100
+SHARED = "pthread_|__tls_get_addr|^(__)?mem(set|cpy|move|cmp)"  # functions that count for the layer of their caller
 LAYERS = {  # the first layer with a pattern in a function's name has its instructions
     "the kernel of add": "add_kernel|VectorizedLoop|DispatchStub|get_cpu_capability",
     "the result and its memory": (
@@ -33,71 +35,68 @@ LAYERS = {  # the first layer with a pattern in a function's name has its instru
 PYTHON = "Python, and the way to C++"
 
 
-def statements() -> dict:
-    """Loops that make a call CALLS times, by the call; the first makes none."""
-    x, many = torch.ones(2, 3), torch.ones(1000)
-    double, p, add = x.double(), torch.ones(2, 3, requires_grad=True), torch.ops.aten.add.Tensor
-    calls = ("None", "x + x", "many + many", "x + p", "add(x, x)", "x + double", "x + 1")
-    given = {"x": x, "many": many, "double": double, "p": p, "add": add}
-    return {call: eval(f"lambda: [{call} for _ in range({CALLS})]", given) for call in calls}
-
-
 def counted() -> None:
-    """Runs each loop twice, first to warm up, then for valgrind, which writes a file for it."""
+    """Runs two loops, one without calls, twice: first to warm up, then for valgrind, which writes a file for each."""
     torch.set_num_threads(1)
-    loops = statements()
-    for loop in loops.values():
+    x = torch.ones(2, 3)
+    loops = (lambda: [None for _ in range(CALLS)]), (lambda: [x + x for _ in range(CALLS)])
+    for loop in loops:
         loop()
     gc.disable()
-    for loop in loops.values():
+    for loop in loops:
         torch._C._valgrind_toggle()
         loop()
         torch._C._valgrind_toggle_and_dump_stats()
 
 
 def read(file: Path) -> Counter:
-    """The instructions of each function itself, without those of the functions that it calls."""
-    names, own, current, skip = {}, Counter(), "", False
+    """The instructions of each function, without those of the functions that it calls, but for the shared ones."""
+    names, own, calls, current, called = {}, Counter(), Counter(), "", None
     for line in file.read_text().splitlines():
         if named := re.match(r"(c?)fn=\((\d+)\)(?: (.*))?$", line):
             names.update({named[2]: named[3]} if named[3] else {})
-            current = current if named[1] else named[2]
-        elif line.startswith("calls="):
-            skip = True
+            current, called = (current, named[2]) if named[1] else (named[2], None)
         elif re.match(r"[+*-]?\d* ?\d+$", line):
-            own[current] += 0 if skip else int(line.split()[-1])
-            skip = False
+            into, key = (own, current) if called is None else (calls, (current, called))
+            into[key] += int(line.split()[-1])
+            called = None
+    shared = {key for key, name in names.items() if re.search(SHARED, name)}
     total = Counter()
     for key, count in own.items():
-        total[names.get(key, "")] += count
+        total[names.get(key, "")] += 0 if key in shared else count
+    for (caller, key), count in calls.items():
+        total[names.get(caller, "")] += count if key in shared and caller not in shared else 0
     return total
 
 
 def layer(name: str) -> str:
     """The layer of a function, by its name without the types of its arguments."""
-    plain = name.replace("(anonymous namespace)", "").partition("(")[0]
+    plain = name.replace("(anonymous namespace)", "")
+    plain = plain if "VectorizedLoop" in plain else plain.partition("(")[0]  # a wrapper of the loop has it in a type
     return next((layer for layer, pattern in LAYERS.items() if re.search(pattern, plain)), PYTHON)
 
 
-def main() -> None:
+def shares() -> dict:
+    """The percentage of each layer, in a process of its own."""
     tool = ["valgrind", "--tool=callgrind", "--collect-atstart=no", "--callgrind-out-file=out"]
     with tempfile.TemporaryDirectory() as folder:
         subprocess.run([*tool, sys.executable, __file__, "count"], cwd=folder, check=True, capture_output=True)
         files = sorted(Path(folder).glob("out.*"), key=lambda file: int(file.suffix[1:]))
-        per_call = dict(zip(statements(), (read(file) for file in files if int(file.suffix[1:]) > 0)))
-    base, once = per_call["None"].total(), per_call["x + x"]
-    shares = Counter()
+        base, once = (read(file) for file in files if int(file.suffix[1:]) > 0)
+    layers = Counter({PYTHON: -base.total()})
     for name, count in once.items():
-        shares[layer(name)] += count
-    shares[PYTHON] -= base
+        layers[layer(name)] += count
+    return {name: 100 * layers[name] / layers.total() for name in [PYTHON, *reversed(LAYERS)]}
+
+
+def main() -> None:
+    by_layer = shares()
     version = subprocess.run(["valgrind", "--version"], capture_output=True, text=True, check=True).stdout.strip()
-    where = f"{version}, torch {torch.__version__.partition('+')[0]}, a CPU with AVX2\n"
-    print("--8<-- [start:add]", where, "instructions of a call, as a multiple of x + x", sep="\n")
-    for name, counts in list(per_call.items())[1:]:
-        print(f"{name:32}{(counts.total() - base) / (once.total() - base):6.2f}")
-    print("\ninstructions of x + x, by layer")
-    for name in [PYTHON, *reversed(LAYERS)]:
-        print(f"{name:32}{100 * shares[name] / shares.total():4.0f} %")
+    torchs, python = torch.__version__.partition("+")[0], platform.python_version()
+    print(f"--8<-- [start:add]\n{version}, torch {torchs}, Python {python}, {platform.machine()}\n")
+    print("instructions of x + x, by layer")
+    for name, share in by_layer.items():
+        print(f"{name:32}{share:4.0f} %")
     print("--8<-- [end:add]")
 
 

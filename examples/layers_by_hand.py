@@ -1,0 +1,92 @@
+"""A transformer block of layers written by hand learns as torch's layers do."""
+
+import torch
+from torch.nn import functional as F
+
+torch.manual_seed(0)
+x, target = torch.randn(8, 3).double(), torch.randint(2, (8,))
+shapes = {"first": (4, 3), "norm": (4,), "q": (4, 4), "k": (4, 4), "v": (4, 4), "last": (2, 4)}
+start = {name: (torch.randn(shape).double() / 2, torch.zeros(shape[:1]).double()) for name, shape in shapes.items()}
+
+
+def normalized(x):
+    r = (x.var(-1, correction=0, keepdim=True) + 1e-5) ** -0.5
+    return (x - x.mean(-1, keepdim=True)) * r, r
+
+
+def probabilities(q, k):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+
+
+class Linear(torch.autograd.Function):
+    forward = staticmethod(lambda x, w, b: x @ w.T + b)
+    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]))
+
+    @staticmethod
+    def backward(ctx, d_y):
+        x, w = ctx.saved_tensors
+        return d_y @ w, d_y.T @ x, d_y.sum(0)
+
+
+class LayerNorm(torch.autograd.Function):
+    forward = staticmethod(lambda x, w, b: normalized(x)[0] * w + b)
+    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]))
+
+    @staticmethod
+    def backward(ctx, d_y):
+        x, w = ctx.saved_tensors
+        (n, r), d_n = normalized(x), d_y * w
+        along = (d_n * n).mean(-1, keepdim=True)
+        d_x = r * (d_n - d_n.mean(-1, keepdim=True) - n * along)
+        return d_x, (d_y * n).sum(0), d_y.sum(0)
+
+
+class Attention(torch.autograd.Function):
+    forward = staticmethod(lambda q, k, v: probabilities(q, k) @ v)
+    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+
+    @staticmethod
+    def backward(ctx, d_y):
+        q, k, v = ctx.saved_tensors
+        p, d_p, c = probabilities(q, k), d_y @ v.mT, q.shape[-1]
+        d_s = p * (d_p - (d_p * p).sum(-1, keepdim=True))
+        return d_s @ k / c**0.5, d_s.mT @ q / c**0.5, p.mT @ d_y
+
+
+# --8<-- [start:network]
+def network(p, linear, norm, attention):
+    s = linear(x, *p["first"])
+    n = norm(s, *p["norm"])
+    q, k, v = (linear(n, *p[name]) for name in "qkv")
+    y = s + attention(q, k, v)
+    return linear(y, *p["last"])
+
+
+ours = Linear.apply, LayerNorm.apply, Attention.apply
+# --8<-- [end:network]
+torchs = F.linear, lambda x, w, b: F.layer_norm(x, (4,), w, b), F.scaled_dot_product_attention
+
+
+def trained(layers):
+    """The loss of each of 200 steps, and the parameters after them."""
+    p = {name: tuple(t.clone().requires_grad_() for t in pair) for name, pair in start.items()}
+    optimizer = torch.optim.SGD([t for pair in p.values() for t in pair], lr=0.1)
+    losses = []
+    for _ in range(200):
+        loss = F.cross_entropy(network(p, *layers), target)
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+        losses.append(loss.item())
+    return losses, [t for pair in p.values() for t in pair]
+
+
+(our_losses, our_parameters), (losses, parameters) = trained(ours), trained(torchs)
+print("step    ours    torch")
+for step in (0, 50, 199):
+    print(f"{step:4}  {our_losses[step]:.4f}  {losses[step]:.4f}")
+for one, other in zip(our_parameters, parameters, strict=True):
+    torch.testing.assert_close(one, other, rtol=1e-6, atol=1e-9)
+torch.testing.assert_close(our_losses, losses, rtol=1e-6, atol=1e-9)
+assert losses[-1] < losses[0] / 4
+print(f"{len(losses)} losses and {sum(t.numel() for t in parameters)} parameters agree")

@@ -55,10 +55,10 @@ class Attention(torch.autograd.Function):
 
 # --8<-- [start:network]
 def network(p, linear, norm, attention):
-    s = linear(x, *p["first"])
-    n = norm(s, *p["norm"])
+    h = linear(x, *p["first"])
+    n = norm(h, *p["norm"])
     q, k, v = (linear(n, *p[name]) for name in "qkv")
-    y = s + attention(q, k, v)
+    y = h + attention(q, k, v)
     return linear(y, *p["last"])
 
 

@@ -3,7 +3,6 @@
 from itertools import product
 
 import torch
-from torch import _tensor_iterator
 
 from inside_torch.drawing.checks import checked, checked_dict
 from inside_torch.drawing.layout import CELL, MARGIN, widest
@@ -40,7 +39,9 @@ def _walked(label: str, pair: tuple) -> tuple:
     a, b = (checked(one, torch.Tensor, f"each operand of {label!r}") for one in pair)
     if a.dtype != b.dtype or a.dtype.is_floating_point:
         raise ValueError(f"the operands of {label!r} must be integers of one dtype")
-    plan, result = _tensor_iterator.binary_op(None, a, b), a + b
+    from torch._tensor_iterator import binary_op  # new in torch 2.13: without it, the other figures draw on 2.12
+
+    plan, result = binary_op(None, a, b), a + b
     loops = tuple(plan.shape)[::-1]
     if not 1 <= len(loops) <= 2 or not 2 <= plan.numel <= 8 or (len(loops) == 2 and loops[0] > 3):
         raise ValueError(f"{label!r} needs loops of {loops}: one or two, of 2 to 8 steps and 3 turns, can be drawn")

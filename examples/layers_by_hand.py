@@ -1,7 +1,7 @@
 """A transformer block of layers written by hand learns as torch's layers do."""
 
 import torch
-from torch.nn import functional as F
+from torch.nn import functional
 
 torch.manual_seed(0)
 x, target = torch.randn(8, 3).double(), torch.randint(2, (8,))
@@ -64,7 +64,11 @@ def network(p, linear, norm, attention):
 
 ours = Linear.apply, LayerNorm.apply, Attention.apply
 # --8<-- [end:network]
-torchs = F.linear, lambda x, w, b: F.layer_norm(x, (4,), w, b), F.scaled_dot_product_attention
+torchs = (
+    functional.linear,
+    lambda x, w, b: functional.layer_norm(x, (4,), w, b),
+    functional.scaled_dot_product_attention,
+)
 
 
 def trained(layers):
@@ -73,7 +77,7 @@ def trained(layers):
     optimizer = torch.optim.SGD([t for pair in p.values() for t in pair], lr=0.1)
     losses = []
     for _ in range(200):
-        loss = F.cross_entropy(network(p, *layers), target)
+        loss = functional.cross_entropy(network(p, *layers), target)
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()

@@ -105,8 +105,8 @@ BELOW = Line(
     "below",
     (
         *("tensor-types", "tensor-kinds", "sparse", "dispatcher", "dispatch-keys", "yaml-to-kernel", "structured"),
-        *("kernels", "source-map", "extending", "custom-operators", "cpp-operators", "extensions", "subclasses", "backends"),
-        *("allocator", "fragmentation", "layers-all", "ecosystem", "contributing", "adding-an-operator"),
+        *("kernels", "source-map", "extending", "custom-operators", "cpp-operators", "extensions", "subclasses"),
+        *("backends", "allocator", "fragmentation", "layers-all", "ecosystem", "contributing", "adding-an-operator"),
     ),
     "Below all lines: the C++ objects, the dispatcher, and the layers between.",
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 import warnings
@@ -84,9 +85,11 @@ RUNS = {
     "__compiled_fn_1_ea36acdf_b2ce_4aa1_9c1d_0123456789ab(x)": "__compiled_fn_1_<uuid>(x)",
     "<eval_with_key>.12": "<eval_with_key>",
     "V1120 16:59:47.828000 23344 torch/_dynamo/x.py:1] go": "torch/_dynamo/x.py:1] go",
+    "[E1127 09:44:57.541441838 shim_common.cpp:1431] Exception": "[shim_common.cpp:1431] Exception",
     "latency = 85.45 us": "latency = <time>",
     "/home/a/.venv/lib/python3.11/site-packages/torch/_tensor.py": "torch/_tensor.py",
     "/__w/pytorch/pytorch/c10/core/TensorImpl.h": "c10/core/TensorImpl.h",
+    "/home/a/.cache/extensions/d8cd871dbe0b9f4b/book/main.cpp:2": "book/main.cpp:2",
     "/tmp/inside-torch-ab12/tmpx/tmp/a.txt": "./a.txt",
     "0x9400010001 DispatchKeySet(CPU)": "0x9400010001 DispatchKeySet(CPU)",
 }
@@ -99,11 +102,24 @@ def test_what_no_run_can_repeat_is_replaced(printed, shown):
 
 
 def test_every_rule_has_a_reason_and_a_case():
-    import re
-
     for pattern, _, reason in RULES:
         assert reason
         assert any(re.search(pattern, printed) for printed in RUNS), pattern
+
+
+# A path of the machine that printed it, which no other machine prints.
+MACHINE = re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users)/\w[^\n]*")
+
+
+def test_a_path_of_a_machine_is_noticed():
+    assert MACHINE.findall("registered at /work/tv/a.cpp:2, see torch/utils/_utils/worker.py and ./tmp/a") != []
+    assert MACHINE.findall("see torch/utils/_utils/worker.py and ./tmp/a") == []
+
+
+def test_no_output_names_a_path_of_the_machine_that_printed_it():
+    files = sorted((ROOT / "tests" / "approved").rglob("*.txt"))
+    assert len(files) > 80
+    assert {str(one): found for one in files if (found := MACHINE.findall(one.read_text("utf-8")))} == {}
 
 
 def test_the_book_is_the_same_bytes_elsewhere(book: Path, tmp_path: Path):

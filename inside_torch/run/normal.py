@@ -13,9 +13,11 @@ RULES = (
     (r"(__compiled_fn_\d+)_[0-9a-f]{8}(?:_[0-9a-f]{4}){3}_[0-9a-f]{12}", r"\1_<uuid>", "Dynamo names with a uuid"),
     (r"<eval_with_key>\.\d+", "<eval_with_key>", "counts every graph the process made"),
     (r"(?m)^[VIWEC]\d{4} \d\d:\d\d:\d\d\.\d+ \d+ ", "", "date, time and process before a log line"),
+    (r"\[[EWI]\d{4} \d\d:\d\d:\d\d\.\d+ (\w+\.cpp:\d+)\]", r"[\1]", "date and time in a log line of C++"),
     (r"\b\d+(?:\.\d+)? (?:ns|us|µs|ms)\b", "<time>", "a duration"),
     (r"/\S*?/site-packages/", "", "where torch is installed"),
     (r"/__w/pytorch/pytorch/", "", "where PyTorch's wheel was built"),
+    (r"/\S*?/extensions/[0-9a-f]{16}/", "", "where extensions are compiled, a folder for each block"),
     (r"/\S*?/inside-torch-\w+/\w+/(?:work|tmp)\b", ".", "the block's own folder"),
 )
 

@@ -24,6 +24,7 @@ from inside_torch.figures import (
     view_groups,
     write_counted,
 )
+from inside_torch.render.figures import checked_figure, figure_html, layouts
 
 ROOT = Path(__file__).parents[1]
 CSS = (ROOT / "docs/assets/figures.css").read_text()
@@ -90,6 +91,17 @@ def all_figures() -> list:
 
 
 FIGURES = all_figures()
+
+
+def plain_and_fits(svg: str) -> None:
+    """A figure has the elements, attributes and classes that the page's style knows, and fits the text and a phone."""
+    for element in ElementTree.fromstring(svg).iter():
+        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
+    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
+    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
+    wide, narrow = layouts(checked_figure(svg))
+    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
+    figure_html(checked_figure(svg), "")
 
 
 def rows_of(svg: str) -> list:

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
 import torch.distributed as dist
-from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from test_figures import plain_and_fits, rows_of
 
 from inside_torch.figures import collectives
-from inside_torch.render.figures import checked_figure, figure_html, layouts
+from inside_torch.render.figures import checked_figure, layouts
 
 
 def broadcast(x):
@@ -44,13 +41,7 @@ def test_each_row_is_what_a_rank_held():
 
 def test_it_is_plain_and_fits_a_phone():
     svg = collectives(CALLS, title="t")
-    for element in ElementTree.fromstring(svg).iter():
-        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
-    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
-    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    wide, narrow = layouts(checked_figure(svg))
-    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
-    figure_html(checked_figure(svg), "")
+    plain_and_fits(svg)
 
 
 def test_a_panel_fewer_is_narrower():
@@ -76,3 +67,13 @@ def test_what_disagrees_with_the_figure_raises():
             collectives(CALLS, title="t")
     finally:
         dist.destroy_process_group()
+
+
+@pytest.mark.parametrize(
+    "change", [('class="it-', 'class="no-'), ('width="', 'width="9'), ("<title", '<title style="x"')]
+)
+def test_a_figure_that_is_not_plain_or_does_not_fit_is_noticed(change):
+    svg = collectives(CALLS, title="t")
+    plain_and_fits(svg)
+    with pytest.raises((AssertionError, ValueError)):
+        plain_and_fits(svg.replace(*change))

@@ -2,15 +2,11 @@
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
-from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from test_figures import plain_and_fits, rows_of
 
 from inside_torch.figures import operator_uses
-from inside_torch.render.figures import checked_figure, figure_html, layouts
 
 
 def pieces(name: str) -> dict:
@@ -42,13 +38,7 @@ def test_each_use_calls_what_the_figure_says():
 
 def test_it_is_plain_and_fits_a_phone():
     svg = operator_uses("drawn::plain", pieces("plain"), torch.ones(4, 2), title="t")
-    for element in ElementTree.fromstring(svg).iter():
-        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
-    drawn = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
-    assert drawn <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    wide, narrow = layouts(checked_figure(svg))
-    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
-    figure_html(checked_figure(svg), "")
+    plain_and_fits(svg)
 
 
 def test_what_disagrees_with_the_figure_raises():

@@ -56,9 +56,7 @@ def _files(sources: dict, library: str) -> dict:
 def _names(listed: str) -> dict:
     """The functions in the answer of `nm`, without those that the compiler adds."""
     pairs = [line.split()[-2:] for line in listed.splitlines()]
-    return {
-        name: SAID[kind] for kind, name in pairs if kind in SAID and not name.startswith(("_GLOBAL", "_init", "_fini"))
-    }
+    return {name: SAID[kind] for kind, name in pairs if kind in SAID and not name.startswith(ADDED)}
 
 
 def _run(command: list, given: str = "", folder: Path | None = None) -> str:

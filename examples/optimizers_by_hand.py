@@ -92,14 +92,12 @@ def compare(rule, settings, name, **theirs):
         loss.backward()
         return loss
 
-    # --8<-- [start:check]
     for step in range(30):
         leaf = w.requires_grad_()
         (g,) = torch.autograd.grad(loss_of(leaf), leaf)
         w = rule(w.detach(), g, state, **settings)
         optimizer.step(closure)
         assert torch.allclose(w, p, rtol=1e-12, atol=1e-12), (name, step)
-    # --8<-- [end:check]
     assert loss_of(p) < loss_of(start)
 
 

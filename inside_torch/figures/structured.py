@@ -16,7 +16,7 @@ from .entry import _parsed
 APART, GAP = 20, 32  # between columns and rows: room for an arrow
 MADE = "it-pill it-dashed"
 LANE = 18  # beside the boxes on a phone: room for an arrow
-LEGEND = "dashed: by torchgen", "solid arrow: inherited by", "dotted arrow: makes an object"
+LEGEND = "dashed: all by torchgen", "solid arrow: to a subclass", "dotted arrow: makes an object"
 
 
 def wrapper_classes(name: str, *, title: str) -> str:
@@ -70,7 +70,7 @@ def _on_sizes(code: str, name: str) -> str:
 def _draw(hand: list, last: list, kernel: str, wide: bool) -> list:
     """The classes of the forms side by side, or on a phone one below the other, each with its wrapper below it. An
     arrow leads from a class to each that inherits from it, on a phone by a lane at the left."""
-    above = [Box([one, f"{function}(), by hand"], MADE, one) for one, function in hand]
+    above = [Box([one, f"{function}(), by hand"], bold=one) for one, function in hand]
     ends = [Box([kernel, one.removeprefix(kernel), f"{does}()"], MADE, f"{does}()") for one, does, _ in last]
     wrappers = [Box([wrapper], MADE) for *_, wrapper in last]
     if wide:

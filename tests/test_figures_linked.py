@@ -21,6 +21,14 @@ def test_it_asks_compiler_linker_and_torch():
     assert rows["torch_call_dispatcher"] == ["asks", "\u2013", "asks", "has"]
 
 
+def test_it_draws_only_what_it_is_asked_for():
+    sources = SOURCES | {"a.cpp": "#ifdef BOTH\n" + SOURCES["a.cpp"] + "\n#endif"}
+    svg = linked_names(sources, "ab.so", title="t", only=("a", "b"), options=("-DBOTH",))
+    assert [row[0] for row in rows_of(svg)] == ["a()", "b(int)"]
+    with pytest.raises(ValueError, match="no file has or asks for c"):
+        linked_names(SOURCES, "ab.so", title="t", only=("a", "c"))
+
+
 def test_it_is_plain_and_fits_a_phone():
     svg = linked_names(SOURCES, "ab.so", title="t")
     plain_and_fits(svg)

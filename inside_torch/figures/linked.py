@@ -19,14 +19,21 @@ ADDED = ("_GLOBAL", "_init", "_fini")  # by the compiler
 SAID = {"T": "has", "U": "asks"}
 
 
-def linked_names(sources: dict[str, str], library: str, *, title: str) -> str:
+def linked_names(
+    sources: dict[str, str], library: str, *, title: str, only: tuple[str, ...] = (), options: tuple[str, ...] = ()
+) -> str:
     """A row for each function that a source defines or calls, and a column for each object file, for the shared
     library that is linked of them, and for torch: a file has the code of a function, or asks for it, or neither.
-    `sources` maps the name of a C++ file to its text, one to three of them. Raises ValueError where the compiler
-    refuses one, and where a function is asked for that neither the library nor torch has."""
-    files = _files(checked_dict(sources, str, "sources", most=3), library)
+    `sources` maps the name of a C++ file to its text, one to three of them. With `only`, the names of functions without
+    their arguments, no other has a row. `options` are for the compiler. Raises ValueError where the compiler refuses a
+    source, where a function of `only` is in no file, and where one is asked for that neither library nor torch has."""
+    files = _files(checked_dict(sources, str, "sources", most=3), library, options)
     names = list(dict.fromkeys(name for found in files.values() for name in found))
     shown = dict(zip(names, _run(["c++filt"], "\n".join(names)).splitlines()))
+    plain = {name: shown[name].split("(")[0] for name in names}
+    if absent := set(only) - set(plain.values()):
+        raise ValueError(f"no file has or asks for {', '.join(sorted(absent))}")
+    names = [name for name in names if plain[name] in (only or plain.values())]
     torchs = ctypes.CDLL(str(TORCH))
     files["torch"] = {name: "has" for name in names if hasattr(torchs, name)}
     rows = [[shown[name], *(found.get(name, DASH) for found in files.values())] for name in names]
@@ -38,17 +45,17 @@ def linked_names(sources: dict[str, str], library: str, *, title: str) -> str:
     return laid_out(title, desc, ["function", *files], rows, tally, list(files), rows, (40, 84), kind="it-1 it-large")
 
 
-def _files(sources: dict, library: str) -> dict:
+def _files(sources: dict, library: str, options: tuple) -> dict:
     """What each object file, and the library of them all, has and asks for: a table by name as the compiler writes
     it."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, made = Path(scratch), {}
         for name, source in sources.items():
             (folder / name).write_text(source, encoding="utf-8")
-            made[Path(name).stem + ".o"] = ["-fPIC", "-c", name]
+            made[Path(name).stem + ".o"] = ["-fPIC", "-c", name, *options]
         made[library] = ["-shared", *made]
-        for name, options in made.items():
-            _run(["c++", "-o", name, *options], folder=folder)
+        for name, told in made.items():
+            _run(["c++", "-o", name, *told], folder=folder)
         dynamic = {library: ["-D"]}
         return {name: _names(_run(["nm", *dynamic.get(name, []), name], folder=folder)) for name in made}
 

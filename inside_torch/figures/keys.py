@@ -142,7 +142,7 @@ def _way(operator: str, rows: list, wide: bool) -> list:
         shapes += arrow_down(entries + 24, above.low, below.y)
         said = "redispatch" if caller == "autograd kernel" else "calls again"
         shapes += [text(entries + 36, above.low + 16, said, "it-value")] * (below.y - above.low > HIGH)
-    shapes.append(text(MARGIN, MARGIN + 12, "1: in the key set", "it-value it-note"))
+    shapes.append(text(MARGIN, MARGIN + 12, "1: stays", "it-value it-note"))
     return [*shapes, text(entries, MARGIN + 12, operator, "it-value it-note")]
 
 

@@ -1,6 +1,8 @@
 """A tensor is a way to read bytes, and a view reads the same bytes in another way."""
 
 # --8<-- [start:program]
+import textwrap
+
 import toytorch as torch
 
 x = torch.tensor([[1.0, 2.0, 3.0], [4.0, 5.0, 6.0]])
@@ -12,6 +14,6 @@ print("versions", x._version, y._version)
 try:
     y.view(6)
 except RuntimeError as error:
-    print(error)
+    print(*textwrap.wrap(str(error), 76), sep="\n")
 assert x.untyped_storage() is y.untyped_storage()
 # --8<-- [end:program]

@@ -17,7 +17,7 @@ for op in (aten.square, aten.mul):
         if kernel and kernel != "fallthrough":
             print(f"    {key:15} from {registered}")
 x = torch.tensor([1.0, -2.0, 3.0])
-print(sorted(key.name for key in x.key_set))
+print("keys of x:", *(key.name for key in sorted(x.key_set, reverse=True)))
 print(square(x))
 assert square(x).numpy().tolist() == [1, 4, 9]
 # --8<-- [end:program]

@@ -112,7 +112,7 @@ MACHINE = re.compile(r"(?<![\w.])/(?:home|root|tmp|work|Users)/\w[^\n]*")
 
 
 def test_a_path_of_a_machine_is_noticed():
-    assert MACHINE.findall("registered at /work/tv/a.cpp:2, see torch/utils/_utils/worker.py and ./tmp/a") != []
+    assert MACHINE.findall("registered at /work/a/a.cpp:2, see torch/utils/_utils/worker.py and ./tmp/a") != []
     assert MACHINE.findall("see torch/utils/_utils/worker.py and ./tmp/a") == []
 
 

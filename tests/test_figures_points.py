@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ElementTree
-
 import pytest
 import torch
-from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from test_figures import plain_and_fits, rows_of
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from inside_torch.figures import extension_points
-from inside_torch.render.figures import checked_figure, figure_html, layouts
 
 
 class Below(TorchDispatchMode):
@@ -54,13 +50,7 @@ def test_nothing_stays_registered():
 def test_it_is_plain_stable_and_fits_a_phone():
     svg = drawn()
     assert svg == drawn()
-    for element in ElementTree.fromstring(svg).iter():
-        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
-    classes = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
-    assert classes <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    wide, narrow = layouts(checked_figure(svg))
-    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
-    figure_html(checked_figure(svg), "")
+    plain_and_fits(svg)
 
 
 def test_what_disagrees_with_the_figure_raises():

@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-import re
-import xml.etree.ElementTree as ElementTree
 from itertools import pairwise
 
 import pytest
 import torch
 import torch.distributed as dist
-from test_figures import ATTRIBUTES, CSS, SVG, rows_of
+from test_figures import plain_and_fits, rows_of
 from torch import nn
 from torch.distributed.fsdp import fully_shard
 
 from inside_torch.figures import shard_timeline
-from inside_torch.render.figures import checked_figure, figure_html, layouts
 
 
 @pytest.fixture(autouse=True)
@@ -72,13 +69,7 @@ def test_gradients_state_and_shards_are_those_of_a_rank():
 def test_it_is_plain_and_fits_a_phone():
     model, units = sharded()
     svg = figure(model, units)
-    for element in ElementTree.fromstring(svg).iter():
-        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
-    named = {name for value in re.findall(r'class="([^"]+)"', svg) for name in value.split()}
-    assert named <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    wide, narrow = layouts(checked_figure(svg))
-    assert float(wide.get("width")) <= 688 and float(narrow.get("width")) <= 328
-    figure_html(checked_figure(svg), "")
+    plain_and_fits(svg)
 
 
 def test_what_disagrees_with_the_figure_raises():

@@ -13,9 +13,10 @@ import yaml
 from bs4 import BeautifulSoup
 from conftest import BOOK, ROOT, build
 
-from inside_torch.approved import Shown, as_shown, before, shown
-from inside_torch.others import KINDS, META, NOISE, PAGE, WHY, Others, keys, seal
+from inside_torch.approved import FAILS, Shown, as_shown, before, shown
+from inside_torch.others import KINDS, META, NOISE, PAGE, WHY, Difference, Others, keys, seal
 from inside_torch.render import changes
+from inside_torch.run.blocks import STDERR
 from inside_torch.tools.compare import differing, prune, write
 from inside_torch.tools.move import move
 
@@ -159,6 +160,15 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     assert any("it also writes to stderr: torch/profiler" in one for one in said)
     assert not any("fails: it wrote to stderr" in one for one in said)
     assert {name.split("-")[1] for name in shown} == {name.split("-")[1] for name in told if name.startswith("b-")}
+
+
+def test_the_folded_line_says_where_a_block_fails():
+    def found(torch: str, now: str) -> Difference:
+        return Difference(torch, GRADIENT, "b-0", "x", 1, "1", now)
+
+    fails, warns = found("2.12.1", f"1\n{FAILS}ImportError: no"), found("2.14.1", f"1\n{FAILS}{STDERR}a.py: old")
+    assert changes.opening([fails]) == "fails with torch 2.12.1"
+    assert changes.opening([warns, fails]) == "another output with torch 2.14.1; fails with torch 2.12.1"
 
 
 def test_the_book_turns_to_a_recorded_torch(copy: Path, monkeypatch):

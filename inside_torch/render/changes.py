@@ -54,6 +54,15 @@ def source_html(reason: Reason) -> str:
     return f'<a href="{html.escape(reason.source)}" title="{UNCHECKED}">source, not checked by the build</a>'
 
 
+def opening(found: Sequence[Difference]) -> str:
+    """What the folded line says: with which torches the block prints something else, and with which it fails."""
+    names: dict[str, list[str]] = {"another output with ": [], "fails with ": []}
+    for one in found:
+        stops = one.fails and FAILS + STDERR not in one.now  # to a reader, a warning on stderr is no failure
+        names["fails with " if stops else "another output with "].append(label(one.torch))
+    return html.escape("; ".join(said + joined(sorted(torches)) for said, torches in names.items() if torches))
+
+
 def folded_html(others: Others, src: str, key: str) -> str:
     """What other torches print of a block, folded away; nothing where all print the same, or differ by noise."""
     groups: dict[tuple, list[Difference]] = {}
@@ -69,8 +78,7 @@ def folded_html(others: Others, src: str, key: str) -> str:
         parts.append(f'<p>{summary(same[0], torches)}</p>{said}<pre tabindex="0"><samp>{lines}</samp></pre>')
     if not parts:
         return ""
-    opening = html.escape(joined(sorted({label(one.torch) for same in groups.values() for one in same})))
-    inside = f"<summary>another output with {opening}</summary>{''.join(parts)}"
+    inside = f"<summary>{opening([one for same in groups.values() for one in same])}</summary>{''.join(parts)}"
     return f'<details class="it-other" data-search-exclude>{inside}</details>'
 
 

@@ -19,6 +19,7 @@ from inside_torch.approved import FAILS, as_shown, before, line_of
 from inside_torch.book import Page
 from inside_torch.render import notebook, ten_lines
 from inside_torch.render.fences import block_name
+from inside_torch.run.blocks import STDERR
 from inside_torch.run.cache import digest
 
 WHY, META, PAGE = "why.yaml", "meta.json", "reference/what-changed.md"
@@ -62,6 +63,11 @@ class Difference:
     @property
     def fails(self) -> bool:
         return any(line.startswith(FAILS) for line in self.now.split("\n"))
+
+    @property
+    def warns(self) -> bool:
+        """Whether the other only writes a warning besides, which says nothing of what the block is about."""
+        return self.now.removeprefix(f"{self.was}\n").startswith(FAILS + STDERR)
 
 
 def keys(page: Page) -> list[str]:

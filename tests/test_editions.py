@@ -14,7 +14,7 @@ from bs4 import BeautifulSoup
 from conftest import BOOK, ROOT, build
 
 from inside_torch.approved import FAILS, Shown, as_shown, before, shown
-from inside_torch.others import KINDS, META, NOISE, PAGE, WHY, Difference, Others, keys, seal
+from inside_torch.others import KINDS, META, NOISE, PAGE, WHY, Difference, Others, Reason, keys, seal
 from inside_torch.render import changes
 from inside_torch.run.blocks import STDERR
 from inside_torch.tools.compare import differing, prune, write
@@ -148,7 +148,8 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     assert not line.has_attr("open") and line.summary.get_text().startswith("another output with torch 2.")
     assert "not checked by the build" in line.get_text() and "\n+" in line.pre.get_text()
     others = build().others
-    told = {one.key for one in others.differences if {reason.kind for reason in others.why(one)} - {NOISE}}
+    visible = [one for one in others.differences if not one.warns]
+    told = {one.key for one in visible if {reason.kind for reason in others.why(one)} - {NOISE}}
     pages = [BeautifulSoup(file.read_text(), "html.parser") for file in book.rglob("*.html")]
     shown = {block["id"] for page in pages for block in page.select(".it-block:has(details.it-other)")}
     assert all(
@@ -157,18 +158,29 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
         for block in page.select(".it-block:has(details.it-other)")
     )
     said = {line.get_text() for page in pages for line in page.select("details.it-other > p")}
-    assert any("it also writes to stderr: torch/profiler" in one for one in said)
+    assert not any(
+        "torch/profiler" in one for one in said
+    )  # which only warns, and so is on the page of all changes alone
+    assert "torch/profiler" in (book / "reference" / "what-changed.html").read_text()
     assert not any("fails: it wrote to stderr" in one for one in said)
     assert {name.split("-")[1] for name in shown} == {name.split("-")[1] for name in told if name.startswith("b-")}
 
 
-def test_the_folded_line_says_where_a_block_fails():
+def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_it_only_warns(monkeypatch):
     def found(torch: str, now: str) -> Difference:
         return Difference(torch, GRADIENT, "b-0", "x", 1, "1", now)
 
     fails, warns = found("2.12.1", f"1\n{FAILS}ImportError: no"), found("2.14.1", f"1\n{FAILS}{STDERR}a.py: old")
+    differs = found("2.11.0", f"2\n{FAILS}{STDERR}a.py: old")
+    assert [one.warns for one in (fails, warns, differs)] == [False, True, False]
     assert changes.opening([fails]) == "fails with torch 2.12.1"
-    assert changes.opening([warns, fails]) == "another output with torch 2.14.1; fails with torch 2.12.1"
+    assert changes.opening([fails, differs]) == "another output with torch 2.11.0; fails with torch 2.12.1"
+    others = build().others
+    monkeypatch.setattr(others, "why", lambda one: [Reason("value", "A reason.", "https://example.org")])
+    for known, names in (([warns], []), ([warns, fails], ["2.12.1"])):
+        monkeypatch.setattr(others, "differences", known)
+        folded = changes.folded_html(others, GRADIENT, "b-0")
+        assert re.findall(r"torch ([\d.]+\d)</summary>", folded) == names and "2.14.1" not in folded
 
 
 def test_the_book_turns_to_a_recorded_torch(copy: Path, monkeypatch):

@@ -79,9 +79,13 @@ def test_the_stages_hold_what_was_counted(compiled):
     calls = [node for node in graphs[0].graph.nodes if node.op.startswith("call")]
     assert rows["Dynamo"] == f"graph of {len(calls)} calls"
     assert rows["frame"] == "dot(x, w, b)" and int(rows["guards"].split()[0]) > 10
-    kernels = [name for stage, name, _ in rows_of(compiled) if stage.startswith("kernel of")]
-    forward, backward = map(int, re.findall(r"\d+", rows["Inductor"]))
-    assert len(kernels) == forward + backward and all(name.startswith(("cpp_fused", "extern")) for name in kernels)
+    for way in ("forward", "backward"):
+        names = [name for stage, name, _ in rows_of(compiled) if stage == f"kernel of the {way}"]
+        (said,) = re.findall(rf"\b{way}: ((?:\d+ \w+(?:, )?)+)", rows["Inductor"])
+        counted = {word: int(count) for count, word in re.findall(r"(\d+) (written|called)", said)}
+        for begins, word in (("cpp_fused", "written"), ("extern_kernels", "called")):
+            assert counted.get(word, 0) == sum(name.startswith(begins) for name in names)
+        assert sum(counted.values()) == len(names) > 0
 
 
 def test_a_hit_passes_three_stages_and_both_ways_look_different(compiled):

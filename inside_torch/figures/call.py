@@ -23,8 +23,8 @@ SHOWN = ("AutogradCPU", "ADInplaceOrView", "CPU")
 
 def call_path(f, *inputs: torch.Tensor, title: str) -> str:
     """`f(*inputs)`, one call of torch from Python, as a stack: the function called, what its last operator has
-    registered for each key that the call passes, and beside it the way back: the node that was left, and the operators
-    that the node runs. A key without a kernel has a pale border. Raises TypeError for inputs that are no tensors,
+    registered for each key that the call passes, and beside it the way back: the node that was made, and the operators
+    that backward runs. A key without a kernel has a pale border. Raises TypeError for inputs that are no tensors,
     ValueError for more or less than one call, for a result without a node, and where the dispatcher has another order
     of keys than the figure draws."""
     inputs = copied(inputs)
@@ -64,9 +64,9 @@ def _both_ways(way: list, back: list, _wide: bool) -> list:
     ]
     shapes, at = grid(rows, apart=APART, pad=8)
     node = at[1, 1]
-    leaves = text(node.x - APART / 2, node.level - 6, "leaves", "it-index", "middle")
-    up = [*across([at[1, 0], node]), *down([at[0, 1], node, at[3, 1]]), leaves]
-    return [group("it-1", *down(at[i, 0] for i in range(len(rows)))), group("it-2", *up), *shapes]
+    makes = text(node.x - APART / 2, node.level - 6, "makes", "it-index", "middle")
+    forward = [*down(at[i, 0] for i in range(len(rows))), *across([at[1, 0], node]), makes]
+    return [group("it-1", *forward), group("it-2", *down([at[0, 1], node, at[3, 1]])), *shapes]
 
 
 def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
@@ -92,8 +92,8 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
         ("guards", [f"{guards} checks, at first none"]),
         ("Dynamo", [f"graph of {captured} calls"]),
         ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
-        ("Inductor", [f"kernels: {len(forward)} forward, {len(backward)} back"]),
-        ("cache entry", ["the guards", "bytecode to call kernels"]),
+        ("Inductor", [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("backward", backward))]),
+        ("cache entry", ["the guards", "bytecode, which calls", "the kernels"]),
     ]
     rows = [[name, ", ".join(said), "hit and miss" if name in HIT else "miss"] for name, said in boxes]
     rows += [["kernel of the forward", name, "hit and miss"] for name in forward]
@@ -103,13 +103,24 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
     return laid_out(title, desc, ["stage", "holds", "passed by"], rows, _stack, boxes)
 
 
+def _kernels(names: list) -> str:
+    """How many functions Inductor wrote, and how many of a library it calls (their names begin with extern_kernels)."""
+    called = sum(name.startswith("extern_kernels") for name in names)
+    counts = [(len(names) - called, "written"), (called, "called")]
+    return ", ".join(f"{count} {what}" for count, what in counts if count)
+
+
 def _stack(boxes: list, _wide: bool) -> list:
     """A stack of boxes with two ways through it."""
-    rows = [[Box([name, *said], "it-pill" if name == "frame" else "it-pill it-dashed", name)] for name, said in boxes]
+    rows = [[Box([name, *said], "it-pill", name)] for name, said in boxes]
     shapes, at = grid(rows, MARGIN + SIDE, gap=26, pad=22)
-    _, guards, *_, entry = at.values()
+    frame, guards, *_, entry = at.values()
     start, end, x = guards.level, entry.level, MARGIN + 10
     turn = ("H", x + 8, "Q", x, start, x, start + 8, "V", end - 8, "Q", x, end, x + 8, end)
-    hit = [*arrow(entry.x, end, "right", "M", guards.x, start, *turn), text(x + 6, start + 18, "hit", "it-step")]
-    miss = [*down(at.values()), text(guards.middle + 10, guards.low + 17, "miss", "it-step")]
+    hit = [
+        *down([frame, guards]),
+        *arrow(entry.x, end, "right", "M", guards.x, start, *turn),
+        text(x + 6, start + 18, "hit", "it-step"),
+    ]
+    miss = [*down(list(at.values())[1:]), text(guards.middle + 10, guards.low + 17, "miss", "it-step")]
     return [group("it-1", *hit), group("it-2", *miss), *shapes]

@@ -55,7 +55,7 @@ def source_html(reason: Reason) -> str:
 
 
 def opening(found: Sequence[Difference]) -> str:
-    """What the folded line says: with which torches the block prints something else, and with which it fails."""
+    """What the folded line says: with which torches a block prints something else, and with which it fails."""
     names: dict[str, list[str]] = {"another output with ": [], "fails with ": []}
     for one in found:
         stops = one.fails and FAILS + STDERR not in one.now  # to a reader, a warning on stderr is no failure
@@ -64,9 +64,9 @@ def opening(found: Sequence[Difference]) -> str:
 
 
 def folded_html(others: Others, src: str, key: str) -> str:
-    """What other torches print of a block, folded away; nothing where all print the same, or differ by noise."""
+    """What other torches print of a block, folded away; nothing where all print the same, differ by noise, or warn."""
     groups: dict[tuple, list[Difference]] = {}
-    for one in (one for one in others.differences if (one.src, one.key) == (src, key)):
+    for one in (one for one in others.differences if (one.src, one.key) == (src, key) and not one.warns):
         reasons = [reason for reason in others.why(one) if reason.kind != NOISE]
         if reasons:
             groups.setdefault((one.now, *(reason.says for reason in reasons)), []).append(one)

@@ -34,7 +34,7 @@ LINES = (
     Line(
         "seed",
         ("random",),
-        "Sets <b>the generator of random numbers</b>, {seed:,} bytes. So every run draws the same data and weights.",
+        "Sets <b>the generator of random numbers</b>, whose state has {seed:,} bytes: each run draws the same numbers.",
         "seed=torch.get_rng_state().nbytes",
     ),
     Line(
@@ -53,7 +53,8 @@ LINES = (
     Line(
         "optimizer",
         ("optimizer",),
-        "Holds <b>the same {held} Parameters</b>, no copies. Its memory of gradients has {state} entries so far.",
+        "Holds <b>the same {held} Parameters</b>, no copies. What it will remember of their gradients is still empty: "
+        "{state} entries.",
         "held=same(optimizer, model), state=len(optimizer.state)",
     ),
     Line(
@@ -71,7 +72,7 @@ LINES = (
     Line(
         "loss",
         ("forward", "grad-modes", "errors-shapes", "errors-devices"),
-        "Leaves <b>{nodes} nodes</b>, the steps that backward will take: one for the whole compiled model, {leaves} "
+        "Makes <b>{nodes} nodes</b>, the steps that backward will take: one for the whole compiled model, {leaves} "
         "that write a <samp>.grad</samp>, and those of the loss.",
         "nodes=watch(loss), leaves=seen['leaves'], functions=seen.get('functions', len(written)), steps=step + 1, "
         "first=seen.get('first', loss.item()), last=loss.item(), had=grads(model)",

@@ -72,7 +72,6 @@ def fallback(op, *args, **kwargs):
     return tree_map_only(torch.Tensor, back, out)
 
 
-# --8<-- [start:train]
 def train(device):
     torch.manual_seed(0)
     x, target = torch.randn(8, 3), torch.randint(2, (8,))
@@ -85,7 +84,13 @@ def train(device):
         loss.backward()
         optimizer.step()
         yield loss.item()
-        # --8<-- [end:train]
+
+
+def named(error):
+    """The operator that a message names: its name, and the operator itself."""
+    name = re.search(r"'aten::([\w.]+)'", str(error))[1]
+    packet, _, overload = name.partition(".")
+    return name, getattr(getattr(aten, packet), overload or "default")
 
 
 # --8<-- [start:grow]
@@ -94,9 +99,7 @@ while not losses:
     try:
         losses = list(train("toy"))
     except NotImplementedError as error:
-        name = re.search(r"'aten::([\w.]+)'", str(error))[1]
-        packet, _, overload = name.partition(".")
-        op = getattr(getattr(aten, packet), overload or "default")
+        name, op = named(error)
         lib.impl(name, OWN.get(name, partial(fallback, op)), "PrivateUse1")
         missing.append(name)
 # --8<-- [end:grow]

@@ -34,11 +34,11 @@ def memory(x):
     return x if x.is_cpu else x.untyped_storage().memory.as_strided(*place)
 
 
-# --8<-- [start:own]
 def make(creator, *sizes, dtype=None, **options):
     return wrap(creator(*sizes, dtype=dtype))
 
 
+# --8<-- [start:own]
 def copy(x, to, non_blocking=False):
     memory(to).copy_(memory(x))
     return to

@@ -66,7 +66,8 @@ def _both_ways(way: list, back: list, _wide: bool) -> list:
     node = at[1, 1]
     makes = text(node.x - APART / 2, node.level - 6, "makes", "it-index", "middle")
     forward = [*down(at[i, 0] for i in range(len(rows))), *across([at[1, 0], node]), makes]
-    return [group("it-1", *forward), group("it-2", *down([at[0, 1], node, at[3, 1]])), *shapes]
+    later = text(node.middle + 8, at[0, 1].low + 17, "later", "it-index")
+    return [group("it-1", *forward), group("it-2", *down([at[0, 1], node, at[3, 1]]), later), *shapes]
 
 
 def compile_path(f, *inputs: torch.Tensor, title: str) -> str:

@@ -73,7 +73,7 @@ LINES = (
         "loss",
         ("forward", "grad-modes", "errors-shapes", "errors-devices"),
         "Makes <b>{nodes} nodes</b>, the steps that backward will take: one for the whole compiled model, {leaves} "
-        "that write a <samp>.grad</samp>, and those of the loss.",
+        "that write a <samp>.grad</samp>, and {rest} of the loss.",
         "nodes=watch(loss), leaves=seen['leaves'], functions=seen.get('functions', len(written)), steps=step + 1, "
         "first=seen.get('first', loss.item()), last=loss.item(), had=grads(model)",
     ),
@@ -147,6 +147,7 @@ def watch(loss):
         handles.append(node.register_prehook(lambda _, name=node.name(): ran.append(name)))
     assert sum(node.name() == "CompiledFunctionBackward" for node in nodes) == 1
     seen["leaves"] = sum("AccumulateGrad" in node.name() for node in nodes)
+    seen["rest"] = len(nodes) - 1 - seen["leaves"]
     return len(nodes)
 """
 

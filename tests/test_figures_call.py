@@ -78,7 +78,7 @@ def test_the_stages_hold_what_was_counted(compiled):
     torch.compile(dot, backend=lambda graph, _: graphs.append(graph) or graph)(*tensors())
     calls = [node for node in graphs[0].graph.nodes if node.op.startswith("call")]
     assert rows["Dynamo"] == f"graph of {len(calls)} calls"
-    assert rows["frame"] == "dot(x, w, b)" and int(rows["guards"].split()[0]) > 10
+    assert rows["call"] == "dot(x, w, b)" and int(rows["guards"].split()[0]) > 10
     for way in ("forward", "backward"):
         names = [name for stage, name, _ in rows_of(compiled) if stage == f"kernel of the {way}"]
         (said,) = re.findall(rf"\b{way}: ((?:\d+ \w+(?:, )?)+)", rows["Inductor"])
@@ -89,7 +89,7 @@ def test_the_stages_hold_what_was_counted(compiled):
 
 
 def test_a_hit_passes_three_stages_and_both_ways_look_different(compiled):
-    assert [row[0] for row in rows_of(compiled)[:6] if "hit" in row[2]] == ["frame", "guards", "cache entry"]
+    assert [row[0] for row in rows_of(compiled)[:6] if "hit" in row[2]] == ["call", "guards", "cache entry"]
     ways = {group.get("class") for group in ElementTree.fromstring(compiled)[-1] if group.tag == f"{SVG}g"}
     assert ways == {"it-1", "it-2"} and {"hit", "miss"} <= set(texts(compiled))
 

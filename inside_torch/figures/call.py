@@ -16,7 +16,7 @@ from .layers import Calls, Operators, compiled_layers, copied
 
 APART = 50  # between the way down and the way up
 SIDE = 52  # room for a way beside the boxes
-HIT = ("frame", "guards", "cache entry")
+HIT = ("call", "guards", "cache entry")
 GUARD = re.compile(r"\+- [A-Z_]{6,}\b")  # a check; the managers that hold them have names in lower case
 SHOWN = ("AutogradCPU", "ADInplaceOrView", "CPU")
 
@@ -71,7 +71,7 @@ def _both_ways(way: list, back: list, _wide: bool) -> list:
 
 
 def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
-    """A compiled function: the first call, a miss, goes from the frame through Dynamo, AOTAutograd and Inductor to an
+    """A compiled function: the first call, a miss, goes from the call through Dynamo, AOTAutograd and Inductor to an
     entry with guards; the second, a hit, from the guards to that entry at once. The boxes hold what was counted while
     Inductor compiled f, and in two calls that show the miss and the hit. Raises TypeError for inputs that are no
     tensors, ValueError where f is compiled more than once or needs a graph without gradients, and where the second call
@@ -89,12 +89,12 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
         raise ValueError(f"one entry and one hit are drawn, not {made} entries and {count.frame_count} compilations")
     guards = len(GUARD.findall(str(entries[0].guard_manager)))
     boxes = [
-        ("frame", [f"{f.__name__}{f.__code__.co_varnames[: f.__code__.co_argcount]}".replace("'", "")]),
+        ("call", [f"{f.__name__}{f.__code__.co_varnames[: f.__code__.co_argcount]}".replace("'", "")]),
         ("guards", [f"{guards} checks, at first none"]),
         ("Dynamo", [f"graph of {captured} calls"]),
         ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
         ("Inductor", [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("backward", backward))]),
-        ("cache entry", ["the guards", "bytecode, which calls", "the kernels"]),
+        ("cache entry", ["the guards", "code that calls the kernels"]),
     ]
     rows = [[name, ", ".join(said), "hit and miss" if name in HIT else "miss"] for name, said in boxes]
     rows += [["kernel of the forward", name, "hit and miss"] for name in forward]
@@ -115,11 +115,11 @@ def _stack(boxes: list, _wide: bool) -> list:
     """A stack of boxes with two ways through it."""
     rows = [[Box([name, *said], "it-pill", name)] for name, said in boxes]
     shapes, at = grid(rows, MARGIN + SIDE, gap=26, pad=22)
-    frame, guards, *_, entry = at.values()
+    call, guards, *_, entry = at.values()
     start, end, x = guards.level, entry.level, MARGIN + 10
     turn = ("H", x + 8, "Q", x, start, x, start + 8, "V", end - 8, "Q", x, end, x + 8, end)
     hit = [
-        *down([frame, guards]),
+        *down([call, guards]),
         *arrow(entry.x, end, "right", "M", guards.x, start, *turn),
         text(x + 6, start + 18, "hit", "it-step"),
     ]

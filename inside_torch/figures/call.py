@@ -89,11 +89,14 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
         raise ValueError(f"one entry and one hit are drawn, not {made} entries and {count.frame_count} compilations")
     guards = len(GUARD.findall(str(entries[0].guard_manager)))
     boxes = [
-        ("call", [f"{f.__name__}{f.__code__.co_varnames[: f.__code__.co_argcount]}".replace("'", "")]),
+        ("call", [f"{f.__name__}({', '.join(f.__code__.co_varnames[: f.__code__.co_argcount])})"]),
         ("guards", [f"{guards} checks, at first none"]),
         ("Dynamo", [f"graph of {captured} calls"]),
         ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
-        ("Inductor", [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("backward", backward))]),
+        (
+            "Inductor",
+            [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("later, backward", backward))],
+        ),
         ("cache entry", ["the guards", "code that calls the kernels"]),
     ]
     rows = [[name, ", ".join(said), "hit and miss" if name in HIT else "miss"] for name, said in boxes]

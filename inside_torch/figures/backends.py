@@ -29,7 +29,7 @@ def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
     """A call of `operator` (`torch.ops.aten.relu.default`) on x and on y, which are on different devices and require
     grad: a row for each key of the call that does not fall through, from the highest. A row where both calls run the
     same code is one box, filled; elsewhere each call has a box of its own. Autograd's row names the node that both
-    calls leave. Raises TypeError for what is no tensor, ValueError where the two are on one device or need no gradient,
+    calls make. Raises TypeError for what is no tensor, ValueError where the two are on one device or need no gradient,
     where their keys are of different kinds, where a key has no kernel, and where the nodes differ."""
     both = [checked(one, torch.Tensor, "each of the two") for one in (x, y)]
     if x.device.type == y.device.type or not (x.requires_grad and y.requires_grad):
@@ -42,14 +42,14 @@ def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
         raise ValueError(f"{operator.name()} has no kernel for {missing[0]}")
     nodes = [operator(one).grad_fn.name() for one in both]
     if nodes[0] != nodes[1]:
-        raise ValueError(f"the calls leave different nodes: {nodes[0]} and {nodes[1]}")
+        raise ValueError(f"the calls make different nodes: {nodes[0]} and {nodes[1]}")
     rows = [["Python", "Python", f"torch.{operator.overloadpacket.__name__}", "shared"]]
     for pair in (pair for pair in zip(*keys) if not found[pair[0]]["falls"]):
         places = [found[key].group("file", "line") for key in pair]
         said = [_code(file) for file, _ in places]
-        leaves = f", leaves {nodes[0]}" if pair[0].startswith("Autograd") else ""
+        makes = f", makes {nodes[0]}" if pair[0].startswith("Autograd") else ""
         same = places[0] == places[1]
-        rows.append([*pair, said[0] + leaves if same else " | ".join(said), "shared" if same else "its own"])
+        rows.append([*pair, said[0] + makes if same else " | ".join(said), "shared" if same else "its own"])
     heads = [one.device.type for one in both]
     desc = f"{operator.name()} on {heads[0]} and on {heads[1]}, from the top. "
     desc += " ".join(f"{left} and {right}: {code}, {kind}." for left, right, code, kind in rows)

@@ -79,9 +79,9 @@ def test_the_stages_hold_what_was_counted(compiled):
     calls = [node for node in graphs[0].graph.nodes if node.op.startswith("call")]
     assert rows["Dynamo"] == f"graph of {len(calls)} calls"
     assert rows["call"] == "dot(x, w, b)" and int(rows["guards"].split()[0]) > 10
-    for way in ("forward", "backward"):
+    for way, label in (("forward", "forward"), ("backward", "later, back")):
         names = [name for stage, name, _ in rows_of(compiled) if stage == f"kernel of the {way}"]
-        (said,) = re.findall(rf"\b{way}: ((?:\d+ \w+(?:, )?)+)", rows["Inductor"])
+        (said,) = re.findall(rf"\b{label}: ((?:\d+ \w+(?:, )?)+)", rows["Inductor"])
         counted = {word: int(count) for count, word in re.findall(r"(\d+) (written|called)", said)}
         for begins, word in (("cpp_fused", "written"), ("extern_kernels", "called")):
             assert counted.get(word, 0) == sum(name.startswith(begins) for name in names)

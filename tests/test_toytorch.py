@@ -173,6 +173,15 @@ def test_a_compiled_function_is_guarded_fused_and_derived():
     assert "relu(add(mul(a0, 2), 1, 1))" in compiled.cache_entries[0][1].code
 
 
+def test_a_compiled_model_uses_the_layer_that_took_the_place_of_another():
+    model = toytorch.nn.Sequential(toytorch.nn.Linear(3, 3), toytorch.nn.ReLU(), toytorch.nn.Linear(3, 3))
+    compiled, x = toytorch.compile(model), toytorch.ones((1, 3))
+    compiled(x)
+    setattr(model, "0", toytorch.nn.Linear(3, 3))
+    assert list(model._modules) == ["0", "1", "2"]
+    assert compiled(x).detach().numpy().tolist() == model(x).detach().numpy().tolist()
+
+
 def both(program: str) -> list:
     """What a program leaves in `found`, on torch and on toytorch, as lists of numbers."""
     result = []

@@ -48,10 +48,10 @@ class Module:
         if name in self._parameters and type(value) is Tensor:
             said = f"cannot assign 'torch.{NAMES[value.dtype]}Tensor' as parameter '{name}'"
             raise TypeError(f"{said} (torch.nn.Parameter or None expected)")
-        for home in (vars(self), self._parameters, self._modules):
-            home.pop(name, None)
-        is_parameter, is_module = isinstance(value, Parameter), isinstance(value, Module)
-        home = self._parameters if is_parameter else self._modules if is_module else vars(self)
+        homes = vars(self), self._parameters, self._modules
+        home = homes[1 if isinstance(value, Parameter) else 2 if isinstance(value, Module) else 0]
+        for other in [one for one in homes if one is not home]:  # in its own, a name keeps its place
+            other.pop(name, None)
         home[name] = value
 
     def __getattr__(self, name):  # Python calls this for a name that is not in vars(self)

@@ -95,7 +95,7 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
         ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
         (
             "Inductor",
-            [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("later, backward", backward))],
+            [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("later, back", backward))],
         ),
         ("cache entry", ["the guards", "code that calls the kernels"]),
     ]

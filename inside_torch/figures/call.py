@@ -18,15 +18,15 @@ APART = 50  # between the way down and the way up
 SIDE = 52  # room for a way beside the boxes
 HIT = ("call", "guards", "cache entry")
 GUARD = re.compile(r"\+- [A-Z_]{6,}\b")  # a check; the managers that hold them have names in lower case
-SHOWN = ("AutogradCPU", "ADInplaceOrView", "CPU")
+SHOWN, FALLS = ("AutogradCPU", "ADInplaceOrView", "CPU"), ["falls through"]
 
 
 def call_path(f, *inputs: torch.Tensor, title: str) -> str:
-    """`f(*inputs)`, one call of torch from Python, as a stack: the function called, what its last operator has
-    registered for each key that the call passes, and beside it the way back: the node that was made, and the operators
-    that backward runs. A key without a kernel has a pale border. Raises TypeError for inputs that are no tensors,
-    ValueError for more or less than one call, for a result without a node, and where the dispatcher has another order
-    of keys than the figure draws."""
+    """`f(*inputs)`, one call of torch from Python, as a stack: the function called, the kernels that its last operator
+    has for the keys that the call passes, and beside it the way back: the node that was made, and the operators that
+    backward runs. Keys that fall through, and the files of the kernels, are in the table alone. Raises TypeError for
+    inputs that are no tensors, ValueError for more or less than one call, for a result without a node, and where the
+    dispatcher has another order of keys than the figure draws."""
     inputs = copied(inputs)
     with Calls(calls := []):
         y = f(*inputs)
@@ -39,13 +39,14 @@ def call_path(f, *inputs: torch.Tensor, title: str) -> str:
     with Operators(backward := []):
         torch.autograd.grad(y, wanted, ones)
     ran = list(dict.fromkeys(str(operator.overloadpacket) for operator in backward))
-    way = [("Python", names, "it-pill"), *_registered(calls[0][2][-1], wanted[0])]
+    way = [("Python", names), *_registered(calls[0][2][-1], wanted[0])]
     back = [("Python", ["backward()"]), ("node", [y.grad_fn.name()]), None, ("operators", ran)]
-    rows = [[name, " ".join(said), " ".join(up[1]) if up else ""] for (name, said, _), up in zip(way, back)]
+    rows = [[name, " ".join(said), " ".join(up[1]) if up else ""] for (name, said), up in zip(way, back)]
     desc = "Down: " + "; ".join(f"{name}: {said}" for name, said, _ in rows) + ". "
     desc += "Back: " + "; ".join(f"{one[0]}: {' '.join(one[1])}" for one in back if one) + "."
     columns = ["layer", "on the way down", "on the way back"]
-    return laid_out(title, desc, columns, rows, _both_ways, way, back)
+    drawn = [(one, up) for one, up in zip(way, back) if one[1] != FALLS]
+    return laid_out(title, desc, columns, rows, _both_ways, drawn)
 
 
 def _registered(operator, tensor: torch.Tensor) -> list:
@@ -54,20 +55,24 @@ def _registered(operator, tensor: torch.Tensor) -> list:
     if keys != [key for key in SHOWN if key in keys] or {"AutogradCPU", "CPU"} - set(keys):
         raise ValueError(f"the figure draws {SHOWN}, and this call has {keys}")
     files, name = registered(operator.name()), str(operator.overloadpacket)
-    return [(k, [name, files[k]], "it-pill") if files[k] else (k, ["falls through"], "it-tab") for k in SHOWN]
+    return [(k, [name, files[k]] if files[k] else FALLS) for k in SHOWN]
 
 
-def _both_ways(way: list, back: list, _wide: bool) -> list:
+def _both_ways(drawn: list, _wide: bool) -> list:
     rows = [
-        [Box([name, *said], kind, name), up and Box([up[0], *up[1]], bold=up[0])]
-        for (name, said, kind), up in zip(way, back)
+        [Box([name, *_short(said[:1])], "it-pill", name), up and Box([up[0], *_short(up[1])], bold=up[0])]
+        for (name, said), up in drawn
     ]
     shapes, at = grid(rows, apart=APART, pad=8)
-    node = at[1, 1]
+    node, last = at[1, 1], at[len(rows) - 1, 1]
     makes = text(node.x - APART / 2, node.level - 6, "makes", "it-index", "middle")
     forward = [*down(at[i, 0] for i in range(len(rows))), *across([at[1, 0], node]), makes]
     later = text(node.middle + 8, at[0, 1].low + 17, "later", "it-index")
-    return [group("it-1", *forward), group("it-2", *down([at[0, 1], node, at[3, 1]]), later), *shapes]
+    return [group("it-1", *forward), group("it-2", *down([at[0, 1], node, last]), later), *shapes]
+
+
+def _short(names: list) -> list:
+    return [name.removeprefix("aten.") for name in names]
 
 
 def compile_path(f, *inputs: torch.Tensor, title: str) -> str:

@@ -60,7 +60,7 @@ LINES = (
     Line(
         "compile",
         ("compile", "graph-breaks", "inductor", "export"),
-        "<b>Compiles nothing yet</b>: {now} functions in C++. The first call of <samp>compiled</samp> generates "
+        "<b>Compiles nothing yet</b>: {now} kernels in C++. The first call of <samp>compiled</samp> writes "
         "{functions}, the first backward pass {more} more.",
         "now=len(written)",
     ),
@@ -80,7 +80,7 @@ LINES = (
     Line(
         "zero_grad",
         ("gradients",),
-        "<b>Drops {freed} gradients</b> of the round before, {bytes} bytes. It writes no zeros.",
+        "<b>Drops {freed} gradients</b> of the step before, {bytes} bytes. It writes no zeros.",
         "freed=len(seen['had']) - len(grads(model)), bytes=sum(grad.nbytes for grad in seen.pop('had'))",
     ),
     Line(
@@ -97,7 +97,7 @@ LINES = (
         "step",
         ("update-rules", "memory", "sharding", "sharded-training"),
         "<b>{changed} numbers change.</b> AdamW keeps {averages} running averages and {counts} step counts for the "
-        "next round.",
+        "next step.",
         "changed=sum(int((a != b).sum()) for a, b in zip(seen.pop('before'), copies(model))), "
         "averages=kept(optimizer, 'exp_avg', 'exp_avg_sq'), counts=kept(optimizer, 'step'), graphs=compiles()",
     ),

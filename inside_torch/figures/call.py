@@ -106,7 +106,7 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
     ]
     rows = [[name, ", ".join(said), "hit and miss" if name in HIT else "miss"] for name, said in boxes]
     rows += [["kernel of the forward", name, "hit and miss"] for name in forward]
-    rows += [["kernel of the backward", name, "hit and miss"] for name in backward]
+    rows += [["kernel of the backward", name, "backward()"] for name in backward]
     desc = "A miss passes all boxes from top to bottom, a hit only the first two and the last. "
     desc += " ".join(f"{name}: {', '.join(said)}." for name, said in boxes)
     return laid_out(title, desc, ["stage", "holds", "passed by"], rows, _stack, boxes)

@@ -69,6 +69,11 @@ class Difference:
         """Whether the other only writes a warning besides, which says nothing of what the block is about."""
         return self.now.removeprefix(f"{self.was}\n").startswith(FAILS + STDERR)
 
+    @property
+    def undrawn(self) -> bool:
+        """Whether it is a figure that the other cannot draw, with the book's own code, which readers do not run."""
+        return self.fails and self.source.startswith("figure: ")
+
 
 def keys(page: Page) -> list[str]:
     """A name for each thing that a page shows, in the order of `approved.shown`, made of its program alone."""

@@ -148,7 +148,7 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     assert not line.has_attr("open") and line.summary.get_text().startswith("another output with torch 2.")
     assert "not checked by the build" in line.get_text() and "\n+" in line.pre.get_text()
     others = build().others
-    visible = [one for one in others.differences if not one.warns]
+    visible = [one for one in others.differences if not one.warns and not one.undrawn]
     told = {one.key for one in visible if {reason.kind for reason in others.why(one)} - {NOISE}}
     pages = [BeautifulSoup(file.read_text(), "html.parser") for file in book.rglob("*.html")]
     shown = {block["id"] for page in pages for block in page.select(".it-block:has(details.it-other)")}
@@ -166,9 +166,9 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     assert {name.split("-")[1] for name in shown} == {name.split("-")[1] for name in told if name.startswith("b-")}
 
 
-def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_it_only_warns(monkeypatch):
-    def found(torch: str, now: str) -> Difference:
-        return Difference(torch, GRADIENT, "b-0", "x", 1, "1", now)
+def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_readers_see_no_difference(monkeypatch):
+    def found(torch: str, now: str, source: str = "x") -> Difference:
+        return Difference(torch, GRADIENT, "b-0", source, 1, "1", now)
 
     fails, warns = found("2.12.1", f"1\n{FAILS}ImportError: no"), found("2.14.1", f"1\n{FAILS}{STDERR}a.py: old")
     differs = found("2.11.0", f"2\n{FAILS}{STDERR}a.py: old")
@@ -177,7 +177,8 @@ def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_it_only_
     assert changes.opening([fails, differs]) == "another output with torch 2.11.0; fails with torch 2.12.1"
     others = build().others
     monkeypatch.setattr(others, "why", lambda one: [Reason("value", "A reason.", "https://example.org")])
-    for known, names in (([warns], []), ([warns, fails], ["2.12.1"])):
+    undrawn = found("2.14.1", f"{FAILS}ImportError: no", "figure: A title")
+    for known, names in (([warns], []), ([undrawn], []), ([warns, undrawn, fails], ["2.12.1"])):
         monkeypatch.setattr(others, "differences", known)
         folded = changes.folded_html(others, GRADIENT, "b-0")
         assert re.findall(r"torch ([\d.]+\d)</summary>", folded) == names and "2.14.1" not in folded

@@ -57,6 +57,9 @@ def test_the_home_page_shows_each_line_with_its_chapters_and_copies_as_a_program
     hero = BeautifulSoup((book / "index.html").read_text(encoding="utf-8"), "html.parser").select_one(".it-ten")
     copied = "".join(code.get_text() for code in hero.select("code"))
     assert copied.rstrip("\n") == ten_lines.whole(ROOT)
+    fold = hero.find_next_sibling("details")
+    assert fold.summary.get_text() == "The program that read these numbers"
+    assert fold.select_one("code").get_text().strip() == ten_lines.measuring(ROOT).strip()
     for line, row in zip(LINES, hero.select("li"), strict=True):
         assert [link["href"] for link in row.select("a")] == [f"{stem}.html" for stem in line.chapters]
         assert all((book / link["href"]).exists() for link in row.select("a")) and row.select("a")

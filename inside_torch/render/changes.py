@@ -64,9 +64,11 @@ def opening(found: Sequence[Difference]) -> str:
 
 
 def folded_html(others: Others, src: str, key: str) -> str:
-    """What other torches print of a block, folded away; nothing where all print the same, differ by noise, or warn."""
+    """What other torches print of a block, folded away; nothing where all print the same, differ by noise, only warn
+    besides, or cannot draw a figure."""
     groups: dict[tuple, list[Difference]] = {}
-    for one in (one for one in others.differences if (one.src, one.key) == (src, key) and not one.warns):
+    known = (one for one in others.differences if (one.src, one.key) == (src, key))
+    for one in (one for one in known if not one.warns and not one.undrawn):
         reasons = [reason for reason in others.why(one) if reason.kind != NOISE]
         if reasons:
             groups.setdefault((one.now, *(reason.says for reason in reasons)), []).append(one)

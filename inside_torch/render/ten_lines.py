@@ -201,10 +201,12 @@ def plain(printed: str) -> str:
 
 
 def hero_html(page: Page, book: Book, printed: str, cache: Cache) -> str:
-    """The ten lines, each with what happens in it and its chapters; `printed` is the output of `measuring`."""
+    """The ten lines, each with what happens in it and its chapters, and below them, folded, the program `measuring`,
+    whose output is `printed`."""
     imports, lines = program(book.root)
     shown = cache.memo(lambda: highlighted("\n".join(lines)), "ten", *lines)
     codes = re.search(r"<code>(.*?)\n?</code>", shown, re.S)[1].split("\n")
+    reads = cache.memo(lambda: highlighted(measuring(book.root)), "reads", measuring(book.root))
     rows = []
     for line, code, said in zip(LINES, codes, sentences(printed)):
         leads = ", ".join(f'<a href="{address}">{html.escape(title)}</a>' for address, title in links(line, page, book))
@@ -212,6 +214,7 @@ def hero_html(page: Page, book: Book, printed: str, cache: Cache) -> str:
     return (
         f'<div class="it-ten highlight" id="ten-lines">{tools_html("ten-lines", "program")}'
         f'<p class="it-imports"><code>{html.escape(imports)}\n\n</code></p><ol>{"".join(rows)}</ol></div>'
+        f'<details class="note"><summary>The program that read these numbers</summary>{reads}</details>'
     )
 
 

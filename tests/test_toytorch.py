@@ -251,6 +251,42 @@ f = compile(m)
 found = [f(x)]
 m.by = 3
 found += [f(x)]""",
+    "a number of the class above": """
+class Base(nn.Module):
+    by = 2
+class Scale(Base):
+    def forward(self, x):
+        return x * self.by
+f = compile(Scale())
+found = [f(x)]
+Base.by = 3
+found += [f(x)]""",
+    "a parameter that was away": """
+class Line(nn.Module):
+    def forward(self, x):
+        return x * self.a - self.b
+m = Line()
+m.a, m.b = nn.Parameter(torch.tensor([1., 2.])), nn.Parameter(torch.tensor([3., 4.]))
+f = compile(m)
+found = [f(x)]
+m.a, a = None, m.a
+m.a = a
+found += [f(x)]""",
+    "a layer that was away": """
+class By(nn.Module):
+    def forward(self, x):
+        return x * self.weight
+class Two(nn.Module):
+    def forward(self, x):
+        return self.b(self.a(x) + 1)
+m = Two()
+m.a, m.b = By(), By()
+m.a.weight, m.b.weight = nn.Parameter(torch.tensor([1., 2.])), nn.Parameter(torch.tensor([3., 4.]))
+f = compile(m)
+found = [f(x)]
+m.a, a = None, m.a
+m.a = a
+found += [f(x)]""",
     "a module that came later": """
 class Twice(nn.Module):
     def forward(self, x):

@@ -6,11 +6,11 @@ from . import ops, derivatives  # isort: skip  (nn needs the operators that ops 
 from . import autograd, memory, nn, optim
 from ._tensor import Tensor, float32, int64
 from ._tensor import bool_ as bool
-from .compile import compile
+from .compile import OptimizedModule
 from .dispatch import GradMode, aten
 from .factories import manual_seed, tensor
 
-no_grad, enable_grad = partial(GradMode, False), partial(GradMode, True)
+compile, no_grad, enable_grad = OptimizedModule, partial(GradMode, False), partial(GradMode, True)
 zeros, ones = partial(aten.full, fill_value=0.0), partial(aten.full, fill_value=1.0)
 
 

@@ -18,15 +18,15 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
         raise error(message)
 
 
-class Tensor:
-    # Operators are methods as well: publish in __init__.py puts them here.
-    grad_fn = grad = _base = None
+class Tensor:  # operators are methods as well: publish in __init__.py puts them here
+    grad_fn = grad = _base = None  # _base: what a view is a view of; inplace_or_view sets it, check_inplace reads it
     _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # no node: like a dead weakref
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
         self.dtype, self.shape, self.strides, self.offset = dtype, tuple(sizes), tuple(strides), storage_offset
-        self.version_counter = SimpleNamespace(version=0, views=WeakSet())  # a view gets that of its base
+        # version counts writes, for SavedVariable; views holds the living views, for check_inplace. A view shares both.
+        self.version_counter = SimpleNamespace(version=0, views=WeakSet())
 
     def dim(self):
         return len(self.shape)

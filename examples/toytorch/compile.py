@@ -1,6 +1,7 @@
 """Two programs made of a trace, and guards on what it took for granted (torch/_dynamo, torch/_functorch)."""
 
 import inspect
+from collections import ChainMap
 
 from ._tensor import TORCH_CHECK, Tensor
 from .autograd import Node, SavedVariable
@@ -14,7 +15,7 @@ CONSTANTS = bool, int, float, str, type(None)
 
 
 def constants(named):
-    return {name: value for name, value in named.items() if isinstance(value, CONSTANTS)}
+    return {name: value for name, value in named.items() if isinstance(value, CONSTANTS) and name[-2:] != "__"}
 
 
 def fact(arg):  # what a trace depends on: of a constant the value, of a tensor all but the elements
@@ -35,34 +36,34 @@ class CompiledFunctionBackward(Node):
 
 
 class CompiledFunction:  # two programs: inputs -> out and results; tangent, saved inputs and results -> gradients
-    def __init__(self, function, args, fakes):
+    def __init__(self, function, args, fakes):  # the comments follow relu(x @ w) as in trace.py: a0 is x, a1 is w
         with ProxyMode(fakes) as mode:
             out = function(*args)
             new = isinstance(out, Tensor) and out in mode.names and all(out.storage is not x.storage for x in fakes)
             TORCH_CHECK(new, "toytorch compiles functions that return one new tensor", NotImplementedError)
-            forward_nodes = mode.nodes.copy()
-            tangent = fake(out.detach())  # the gradient that backward gets
-            tangent_name = mode.name(tangent)
+            forward_nodes = mode.nodes.copy()  # (a2, mm, [a0, a1]), (a3, relu, [a2])
+            tangent = fake(out.detach())  # the gradient that backward gets, which needs no gradient
+            tangent_name = mode.name(tangent)  # a6
             if out.requires_grad:
                 out.backward(tangent)  # runs the engine, and the mode writes down the operators of the formulas
         backward_nodes, self.requires_grad = mode.nodes[len(forward_nodes) :], out.requires_grad
-        needed = {text for _, _, texts in backward_nodes for text in texts}  # what backward reads
+        needed = {text for _, _, texts in backward_nodes for text in texts}  # what backward reads: a6 a3 0 a0 a8 a7
         for name, op, texts in reversed(forward_nodes):
             if op in VIEWS and name in needed:  # backward makes the view again, and so needs what it is a view of
                 backward_nodes.insert(0, (name, op, texts))
                 needed = (needed - {name}) | set(texts)
-        self.saved_inputs = [i for i, name in enumerate(mode.inputs) if name in needed]
-        results = [name for name, _, _ in forward_nodes if name in needed]  # forward returns them as well
-        saved = [mode.inputs[i] for i in self.saved_inputs] + results
-        grads = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]
-        self.code, self.forward_program = program(forward_nodes, mode.inputs, [mode.names[out], *results])
-        self.backward_code, self.backward_program = program(backward_nodes, [tangent_name, *saved], grads)
+        self.saved_positions = [i for i, name in enumerate(mode.input_names) if name in needed]  # 0, for a0
+        result_names = [name for name, _, _ in forward_nodes if name in needed]  # forward returns them as well: a3
+        saved_names = [mode.input_names[i] for i in self.saved_positions] + result_names
+        grad_names = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]  # None, a9
+        self.code, self.forward_program = program(forward_nodes, mode.input_names, [mode.names[out], *result_names])
+        self.backward_code, self.backward_program = program(backward_nodes, [tangent_name, *saved_names], grad_names)
 
-    def __call__(self, inputs):
+    def __call__(self, inputs):  # tensors, in the order of input_names
         out, *results = [tensor(array) for array in self.forward_program(*(x.array() for x in inputs))]
         if self.requires_grad:
             node = CompiledFunctionBackward("CompiledFunctionBackward", inputs)
-            saved = [inputs[i] for i in self.saved_inputs] + results
+            saved = [inputs[i] for i in self.saved_positions] + results
             node.saved = {i: SavedVariable(x) for i, x in enumerate(saved)}
             node.program, out.grad_fn = self.backward_program, node
         return out
@@ -78,7 +79,8 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
-        facts["modules"] = [(type(m), constants(vars(m)), [order[p] for p in m._parameters.values()]) for m in modules]
+        structure = [(type(m), {n: order[p] for n, p in m._parameters.items()}, [*m._modules]) for m in modules]
+        facts["modules"] = structure, [constants(ChainMap(vars(m), *map(vars, type(m).__mro__))) for m in modules]
         for i, forward in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
             TORCH_CHECK(inspect.isfunction(forward), "toytorch compiles modules and functions", NotImplementedError)
             outside = inspect.getclosurevars(forward)  # the globals and closure variables that its code names
@@ -86,7 +88,7 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
             facts[f"outside[{i}]"] = (read, forward.__defaults__, forward.__kwdefaults__)
         return [f"{name} == {value!r}" for name, value in facts.items()]
 
-    def inputs(self, args):
+    def tensors(self, args):  # those that become the inputs of a CompiledFunction
         return [*self.parameters(), *(arg for arg in args if isinstance(arg, Tensor))]
 
     # --8<-- [start:forward]
@@ -95,12 +97,12 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         for guards, compiled in self.cache_entries:
             failed = [guard for guard in guards if guard not in found]
             if not failed:
-                return compiled(self.inputs(args))
+                return compiled(self.tensors(args))
         self.recompiles += failed[:1]  # of the last entry
         compiled = self.trace(args)
         TORCH_CHECK(self.guards(args) == found, "toytorch compiles no change of what it guards", NotImplementedError)
         self.cache_entries.append((found, compiled))
-        return compiled(self.inputs(args))
+        return compiled(self.tensors(args))
 
     def trace(self, args):
         """Puts fakes where the parameters are, runs the function once on fakes alone, and puts the parameters back."""
@@ -110,11 +112,8 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         for current, originals in swapped:
             current.update({name: fakes[p] for name, p in originals.items()})
         try:
-            return CompiledFunction(self._orig_mod, args, self.inputs(args))  # inputs finds the fakes
+            return CompiledFunction(self._orig_mod, args, self.tensors(args))  # all of them fakes
         finally:
             for current, originals in swapped:
                 current.update(originals)
         # --8<-- [end:forward]
-
-
-compile = OptimizedModule

@@ -47,26 +47,26 @@ def sum_backward(grad, sizes, dim):
 class FunctionNode(Node):
     """The node of an operator: an edge for each argument that has a formula, and what the formulas name."""
 
-    def __init__(self, op, named):  # named: argument -> value
-        name = op.short.removesuffix("_")
-        formulas = FORMULAS[name]
-        super().__init__(f"{name.title().replace('_', '')}Backward0", [named[arg] for arg in formulas])
-        edges = zip(formulas.items(), self.next_functions)
-        self.formulas = {arg: text if node else "None" for (arg, text), node in edges}  # no edge, no gradient
-        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))  # for mul: grad, other
-        tensors = {arg: x for arg, x in named.items() if isinstance(x, Tensor)}
-        self.values = {arg: x for arg, x in named.items() if arg not in tensors}
+    def __init__(self, op, arguments):  # by name. The comments follow x @ w, where only w requires grad
+        name = op.short.removesuffix("_")  # mm
+        formulas = FORMULAS[name]  # self: grad.mm(mat2.t()), mat2: self.t().mm(grad)
+        super().__init__(f"{name.title().replace('_', '')}Backward0", [arguments[arg] for arg in formulas])
+        pairs = zip(formulas.items(), self.next_functions)  # self has None, mat2 the AccumulateGrad of w
+        self.formulas = {arg: text if edge else "None" for (arg, text), edge in pairs}  # self: None, mat2: as above
+        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))  # None self t mm grad
+        tensors = {arg: x for arg, x in arguments.items() if isinstance(x, Tensor)}  # self: x, mat2: w
+        self.values = {arg: x for arg, x in arguments.items() if arg not in tensors}  # none yet; of add, alpha
         for arg, x in tensors.items():
-            self.values[f"{arg}_sizes"] = x.shape
-            if arg in self.names_in_formulas:
+            self.values[f"{arg}_sizes"] = x.shape  # self_sizes, mat2_sizes
+            if arg in self.names_in_formulas:  # only self: x is saved, w is not
                 overwritten = op.inplace and arg == "self"  # then backward needs a copy of what it was
                 self.saved[arg] = SavedVariable(x.detach().clone() if overwritten else x)
 
     def apply(self, grad):
-        names = {"grad": grad, **self.values}
-        names |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
-        grads = {arg: eval(formula, globals(), names) for arg, formula in self.formulas.items()}
-        return [x if x is None else sum_to(x, names[f"{arg}_sizes"]) for arg, x in grads.items()]
+        scope = {"grad": grad, **self.values}  # in a formula, self is the operator's argument
+        scope |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
+        grads = {arg: eval(formula, globals(), scope) for arg, formula in self.formulas.items()}
+        return [x if x is None else sum_to(x, scope[f"{arg}_sizes"]) for arg, x in grads.items()]
 
 
 # --8<-- [start:variable_type]

@@ -8,7 +8,8 @@ from types import SimpleNamespace
 
 ORDER = "CPU Meta SparseCPU BackendSelect Python ADInplaceOrView AutogradCPU AutogradMeta AutocastCPU".split()
 DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher
-BACKENDS, ABOVE, FALLTHROUGH = ORDER[:3], ORDER[3:], "fallthrough"
+BACKENDS, ABOVE = ORDER[:3], ORDER[3:]
+FALLTHROUGH, NO_KERNEL = "fallthrough", None  # instead of a kernel: the call skips the key; it is an error
 AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
 ALIASES = {  # name -> the keys it stands for; the first that has a kernel wins
     "CompositeExplicitAutogradNonFunctional": ["CPU", "Meta"],  # like SparseCPU, only to have tables as torch's
@@ -22,12 +23,12 @@ def DispatchKeySet(*names):  # c10/core/DispatchKeySet.h, where a key is a bit o
     return frozenset(DispatchKey[name] for name in names)
 
 
-tls = SimpleNamespace(included=DispatchKeySet("BackendSelect"), modes=[], grad_mode=True)
+tls = SimpleNamespace(included=DispatchKeySet("BackendSelect"), modes=[], grad_mode=True)  # modes: traces that are on
 
 
 @contextmanager
-def GradMode(mode):
-    before, tls.grad_mode = tls.grad_mode, mode
+def GradMode(enabled):
+    before, tls.grad_mode = tls.grad_mode, enabled
     try:
         yield
     finally:
@@ -37,7 +38,7 @@ def GradMode(mode):
 class Operator:
     """A name and kernels. A kernel gets the operator, the keys of the call, and the arguments."""
 
-    fallbacks = dict.fromkeys(ABOVE, FALLTHROUGH)  # key -> the kernel of all operators
+    fallbacks = dict.fromkeys(ABOVE, FALLTHROUGH)  # key -> the kernel of all operators that bring none
 
     def __init__(self, name):
         self.name, self.short, self.inplace = name, name.removeprefix("aten::"), name.endswith("_")
@@ -46,25 +47,24 @@ class Operator:
     def entry(self, key):  # where the kernel for a key was registered, and the kernel
         if key in self.kernels:
             return key, self.kernels[key]
-        # An operator with a kernel below Autograd has a formula, so Autograd gets the fallback, which makes a node, and
-        # no composite. That of reshape, which has none, runs at Autograd, and calls operators that make their nodes.
+        # At AutogradCPU matmul runs its composite, which calls mm. mm has a kernel at CPU, so it gets the fallback.
         composite = key not in AUTOGRAD or not {AUTOGRAD[key], "CompositeExplicitAutograd"} & self.kernels.keys()
         for alias, keys in ALIASES.items():
             if alias in self.kernels and key in keys and (composite or alias != "CompositeImplicitAutograd"):
                 return alias, self.kernels[alias]
-        return "fallback", self.fallbacks.get(key)
+        return "fallback", self.fallbacks.get(key, NO_KERNEL)  # a backend has no fallback
 
     # --8<-- [start:call]
     def call(self, keys, *args):
-        """Run the kernel of the highest key that does not fall through."""
-        remaining = frozenset(key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)
+        """Run the kernel of the highest key that does not fall through. The comments follow x @ w: matmul calls mm."""
+        remaining = frozenset(key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)  # no BackendSelect
         return self.redispatch(remaining, *args)
 
     def redispatch(self, keys, *args):
         """A kernel above the backends calls this, with its own key taken out of the keys."""
-        key = max(keys).name
-        _, kernel = self.entry(key)
-        if kernel is None:
+        key = max(keys).name  # of matmul: AutogradCPU. Of mm: AutogradCPU, then ADInplaceOrView, then CPU
+        _, kernel = self.entry(key)  # its composite. Of mm: variable_type, inplace_or_view, that of structured
+        if kernel is NO_KERNEL:
             raise NotImplementedError(f"Could not run '{self.name}' with arguments from the '{key}' backend.")
         return kernel(self, keys, *args)
         # --8<-- [end:call]
@@ -76,10 +76,10 @@ class Operator:
             args = (*head, sizes)  # x.view(2, 3) is x.view((2, 3))
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
-        keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]
+        keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]  # CPU, ADInplaceOrView, AutogradCPU
         if "self" in bound.arguments and not hasattr(bound.arguments["self"], "key_set"):
             raise TypeError(f"{self.short}(): argument 'input' (position 1) must be Tensor")
-        return self.call(tls.included.union(*keys), *bound.args)
+        return self.call(tls.included.union(*keys), *bound.args)  # with BackendSelect, which all calls get
 
     def __get__(self, tensor, kind=None):  # as a method: x.add is add with x as the first argument
         return self if tensor is None else partial(self, tensor)

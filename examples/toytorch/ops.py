@@ -47,20 +47,19 @@ def check_writable(out, sizes, dtype):  # whether a result of these sizes and th
     TORCH_CHECK(not expanded, f"{said} Please clone() the tensor before performing the operation.")
 
 
-def pointwise(name, impl, result=None, bools=True):
-    """Registers an operator that computes element by element, and in place, too, if it is no comparison. Its result has
-    the dtype `result`, or the highest of its operands."""
+def pointwise(name, impl, out_dtype=None, bools=True):
+    """Registers an operator that computes element by element, and in place, too, if it is no comparison."""
 
-    def meta(self, other=False, number=0):  # of exp(x), mul(x, y) or add(x, y, 2); False stands for no other
-        dtype = result or promote(self, other)
+    def meta(a, b=False, number=0):  # by place: exp(a), add(a, b, alpha), threshold_backward(a, b, threshold)
+        dtype = out_dtype or promote(a, b)  # the highest of the operands'; False, where there is no b, is the lowest
         TORCH_CHECK(bools or dtype != bool_, f"{name}: bool tensors are not supported")
         alpha_fits = dtype == float32 or promote(number) != float32
         TORCH_CHECK(alpha_fits, "For integral input tensors, argument alpha must not be a floating point number.")
-        return broadcast_shapes(self.shape, getattr(other, "shape", ())), dtype
+        return broadcast_shapes(a.shape, getattr(b, "shape", ())), dtype
 
     POINTWISE.add(name)
     structured(name, meta, impl)
-    if result != bool_:
+    if out_dtype != bool_:
         structured(f"{name}_", meta, impl)
 
 

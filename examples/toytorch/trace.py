@@ -17,12 +17,11 @@ class ProxyMode:
     """While it is on, operators below autograd are written down. They run on tensors without data, called fakes."""
 
     def __init__(self, fakes):
-        self.names, self.nodes = {}, []  # a node is (name of the result, operator, arguments as text)
-        self.inputs = [self.name(x) for x in fakes]
+        self.names, self.nodes = {}, []  # fake -> name; (name of the result, operator, arguments as texts)
+        self.input_names = [self.name(x) for x in fakes]
 
     def name(self, x):
-        self.names[x] = f"a{len(self.names)}"
-        return self.names[x]
+        return self.names.setdefault(x, f"a{len(self.names)}")  # with gaps, as fakes that share a name count
 
     def __enter__(self):
         tls.modes.append(self)
@@ -48,21 +47,22 @@ class ProxyMode:
         return out
 
 
-def program(nodes, inputs, outputs):
-    """A program in NumPy. A pointwise operator whose result is used once stands where it is used: relu(add(a, b))."""
-    uses = Counter([*outputs, *(arg for _, _, args in nodes for arg in args)])
+def program(nodes, input_names, outputs):
+    """A program in NumPy. A pointwise operator whose result is used once stands where it is used. For relu(x @ w):
+    def program(a0, a1): a2 = mm(a0, a1); a3 = relu(a2); return [a3, a3]  (the second a3 is for backward)
+    def program(a6, a0, a3): a8 = t(a0); a9 = mm(a8, threshold_backward(a6, a3, 0)); return [None, a9]  (backward)"""
+    uses = Counter([*outputs, *(text for _, _, texts in nodes for text in texts)])
     inlined, lines = {}, []  # name -> what stands in its place; the other nodes
 
-    def joined(args):
-        return ", ".join(inlined.get(arg, arg) for arg in args)
+    def joined(texts):
+        return ", ".join(inlined.get(text, text) for text in texts)
 
-    for name, op, args in nodes:
-        value = f"{op}({joined(args)})"
+    for name, op, texts in nodes:
+        value = f"{op}({joined(texts)})"
         if op in POINTWISE and uses[name] == 1 and len(value) < 100:  # Python reads 200 nested parentheses at most
             inlined[name] = value
         else:
             lines.append(f"{name} = {value}")
-    code = "\n    ".join([f"def program({', '.join(inputs)}):", *lines, f"return [{joined(outputs)}]"])
-    scope = dict(SCOPE)
-    exec(code, scope)
+    code = "\n    ".join([f"def program({', '.join(input_names)}):", *lines, f"return [{joined(outputs)}]"])
+    exec(code, scope := dict(SCOPE))
     return code, np.errstate(all="ignore")(scope["program"])

@@ -206,7 +206,7 @@ def hero_html(page: Page, book: Book, printed: str, cache: Cache) -> str:
     imports, lines = program(book.root)
     shown = cache.memo(lambda: highlighted("\n".join(lines)), "ten", *lines)
     codes = re.search(r"<code>(.*?)\n?</code>", shown, re.S)[1].split("\n")
-    reads = cache.memo(lambda: highlighted(measuring(book.root)), "reads", measuring(book.root))
+    reads = f'<pre tabindex="0"><code>{html.escape(measuring(book.root))}</code></pre>'  # plain, which is lighter
     rows = []
     for line, code, said in zip(LINES, codes, sentences(printed)):
         leads = ", ".join(f'<a href="{address}">{html.escape(title)}</a>' for address, title in links(line, page, book))

@@ -57,12 +57,15 @@ def test_the_home_page_shows_each_line_with_its_chapters_and_copies_as_a_program
     hero = BeautifulSoup((book / "index.html").read_text(encoding="utf-8"), "html.parser").select_one(".it-ten")
     copied = "".join(code.get_text() for code in hero.select("code"))
     assert copied.rstrip("\n") == ten_lines.whole(ROOT)
-    fold = hero.find_next_sibling("details")
-    assert fold.summary.get_text() == "The program that read these numbers"
-    assert fold.select_one("code").get_text().strip() == ten_lines.measuring(ROOT).strip()
     for line, row in zip(LINES, hero.select("li"), strict=True):
         assert [link["href"] for link in row.select("a")] == [f"{stem}.html" for stem in line.chapters]
         assert all((book / link["href"]).exists() for link in row.select("a")) and row.select("a")
+
+
+def test_the_program_that_reads_the_numbers_can_be_taken_along(book: Path):
+    page = BeautifulSoup((book / "index.html").read_text(encoding="utf-8"), "html.parser")
+    assert page.select_one(f'a[download][href="{ten_lines.MEASURES}"]')
+    assert (book / ten_lines.MEASURES).read_text(encoding="utf-8").rstrip("\n") == ten_lines.measuring(ROOT)
 
 
 def test_the_strip_stands_on_every_chapter_with_its_line_marked(book: Path):

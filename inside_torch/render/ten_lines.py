@@ -16,6 +16,7 @@ from inside_torch.render.source import highlighted, tools_html
 from inside_torch.run.cache import Cache
 
 HERO, TITLE = "<!-- ten lines -->", "the ten lines"
+MEASURES = "the-ten-lines.py"  # the program that reads their numbers, for readers to take along
 SECTION = re.compile(r"^(import .+?)\n+# --8<-- \[start:ten\]\n(.+?)# --8<-- \[end:ten\]", re.M | re.S)
 
 
@@ -201,12 +202,10 @@ def plain(printed: str) -> str:
 
 
 def hero_html(page: Page, book: Book, printed: str, cache: Cache) -> str:
-    """The ten lines, each with what happens in it and its chapters, and below them, folded, the program `measuring`,
-    whose output is `printed`."""
+    """The ten lines, each with what happens in it and its chapters; `printed` is the output of `measuring`."""
     imports, lines = program(book.root)
     shown = cache.memo(lambda: highlighted("\n".join(lines)), "ten", *lines)
     codes = re.search(r"<code>(.*?)\n?</code>", shown, re.S)[1].split("\n")
-    reads = f'<pre tabindex="0"><code>{html.escape(measuring(book.root))}</code></pre>'  # plain, which is lighter
     rows = []
     for line, code, said in zip(LINES, codes, sentences(printed)):
         leads = ", ".join(f'<a href="{address}">{html.escape(title)}</a>' for address, title in links(line, page, book))
@@ -214,7 +213,6 @@ def hero_html(page: Page, book: Book, printed: str, cache: Cache) -> str:
     return (
         f'<div class="it-ten highlight" id="ten-lines">{tools_html("ten-lines", "program")}'
         f'<p class="it-imports"><code>{html.escape(imports)}\n\n</code></p><ol>{"".join(rows)}</ol></div>'
-        f'<details class="note"><summary>The program that read these numbers</summary>{reads}</details>'
     )
 
 

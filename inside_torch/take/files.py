@@ -9,7 +9,7 @@ from nbformat import writes
 from inside_torch.book import Page, reading_order
 from inside_torch.build import Build
 from inside_torch.edition import site_url
-from inside_torch.render import changes, notebook
+from inside_torch.render import changes, notebook, ten_lines
 from inside_torch.run.cache import Cache
 from inside_torch.take import exercise, figures
 from inside_torch.take.markdown import as_markdown
@@ -55,6 +55,8 @@ def write_forms(build: Build, config, pages: list) -> None:
         for file, content in (named | exercise.offered(page)).items():
             write(folder / file, content)
         index.append(f"- [{shown.title}]({site}{page.stem}.md): {html.unescape(shown.meta['description'])}")
+    if any(ten_lines.HERO in build.book.page(src).text for src in rendered):
+        write(folder / ten_lines.MEASURES, ten_lines.measuring(build.book.root) + "\n")
     if build.others.torches:
         write(folder / changes.JSON, changes.as_json(build.others))
     head = f"# {config.site_name}\n\n> {config.site_description}\n\n## Pages\n\n"

@@ -22,6 +22,7 @@ from inside_torch.book import Book, Page
 from inside_torch.edition import Edition
 from inside_torch.history import book_commit, history
 from inside_torch.render import changes
+from inside_torch.render.ten_lines import MEASURES
 from inside_torch.render.about import Imprint, description
 from inside_torch.render.cards import card
 from inside_torch.render.tables import expand
@@ -99,7 +100,7 @@ def test_every_page_reads_well_in_every_form(page: Page):
                 inside = target.startswith(site) if site else "://" not in target
                 file = (target if site else f"{here}{Path(page.src).parent}/{target}").partition("#")[0]
                 path = str(Path(urlsplit(file).path.removeprefix("/book" if site else "")).resolve()).lstrip("/")
-                assert not inside or path in known | {"inside-pytorch.zip", "llms.txt", changes.JSON}, target
+                assert not inside or path in known | {"inside-pytorch.zip", "llms.txt", changes.JSON, MEASURES}, target
                 assert inside or target.startswith("https://") or not site, f"{target} leads nowhere from a notebook"
         if page.kind != "notebook":
             quizzes = {fence.program for fence in page.fences if fence.info == "quiz"}

@@ -22,10 +22,10 @@ from inside_torch.book import Book, Page
 from inside_torch.edition import Edition
 from inside_torch.history import book_commit, history
 from inside_torch.render import changes
-from inside_torch.render.ten_lines import MEASURES
 from inside_torch.render.about import Imprint, description
 from inside_torch.render.cards import card
 from inside_torch.render.tables import expand
+from inside_torch.render.ten_lines import MEASURES
 from inside_torch.take.files import file_names, forms
 from inside_torch.take.notebook import PICTURE
 from inside_torch.tools.browser import served

@@ -53,6 +53,7 @@ class Difference:
     line: int
     was: str
     now: str
+    figure: bool = False
 
     @functools.cached_property
     def diff(self) -> list[str]:
@@ -72,7 +73,7 @@ class Difference:
     @property
     def undrawn(self) -> bool:
         """Whether it is a figure that the other cannot draw, with the book's own code, which readers do not run."""
-        return self.fails and self.source.startswith("figure: ")
+        return self.fails and self.figure
 
 
 def keys(page: Page) -> list[str]:
@@ -143,11 +144,14 @@ class Others:
                 known = self.current(src) if src in self.pages else {}
             except ValueError:
                 continue
+            figures = (
+                {block_name(fence) for fence in self.pages[src].running if fence.info == "figure"} if known else set()
+            )
             for one in as_shown((folder / file).read_text("utf-8")):
                 key, _, source = one.source.partition(" ")
                 line, was = known.get(key, (1, None))
                 if was is not None and was != one.output:
-                    yield Difference(name, src, key, source, line, was, one.output)
+                    yield Difference(name, src, key, source, line, was, one.output, key in figures)
                 else:
                     gone = "is no longer there" if was is None else "differs no more"
                     self.stale.add((name, src, key))

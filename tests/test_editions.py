@@ -149,6 +149,7 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
     assert "not checked by the build" in line.get_text() and "\n+" in line.pre.get_text()
     others = build().others
     visible = [one for one in others.differences if not one.warns and not one.undrawn]
+    assert {one.src for one in others.differences if one.undrawn} >= {"dispatcher.md", "tensor-kinds.md"}
     told = {one.key for one in visible if {reason.kind for reason in others.why(one)} - {NOISE}}
     pages = [BeautifulSoup(file.read_text(), "html.parser") for file in book.rglob("*.html")]
     shown = {block["id"] for page in pages for block in page.select(".it-block:has(details.it-other)")}
@@ -167,8 +168,8 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
 
 
 def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_readers_see_no_difference(monkeypatch):
-    def found(torch: str, now: str, source: str = "x") -> Difference:
-        return Difference(torch, GRADIENT, "b-0", source, 1, "1", now)
+    def found(torch: str, now: str, **given) -> Difference:
+        return Difference(torch, GRADIENT, "b-0", "x", 1, "1", now, **given)
 
     fails, warns = found("2.12.1", f"1\n{FAILS}ImportError: no"), found("2.14.1", f"1\n{FAILS}{STDERR}a.py: old")
     differs = found("2.11.0", f"2\n{FAILS}{STDERR}a.py: old")
@@ -177,7 +178,7 @@ def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_readers_
     assert changes.opening([fails, differs]) == "another output with torch 2.11.0; fails with torch 2.12.1"
     others = build().others
     monkeypatch.setattr(others, "why", lambda one: [Reason("value", "A reason.", "https://example.org")])
-    undrawn = found("2.14.1", f"{FAILS}ImportError: no", "figure: A title")
+    undrawn = found("2.14.1", f"{FAILS}ImportError: no", figure=True)
     for known, names in (([warns], []), ([undrawn], []), ([warns, undrawn, fails], ["2.12.1"])):
         monkeypatch.setattr(others, "differences", known)
         folded = changes.folded_html(others, GRADIENT, "b-0")

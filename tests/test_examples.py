@@ -123,10 +123,11 @@ def test_where_torch_uses_no_avx2_its_example_checks_what_it_can_and_says_so():
 
 
 def fence_run(folder: Path, command: str, **environment: str) -> subprocess.CompletedProcess:
-    """pytest-codeblocks on a README whose one fence runs a command."""
+    """pytest-codeblocks on a README whose one fence runs a command. Its extensions are its own: when a fence hangs, the
+    locks of builds are cleared, and other tests build at the same time."""
     (folder / "README.md").write_text(f"```sh\n{command}\n```\n")
     pytests = [sys.executable, "-m", "pytest", "-ra", "-p", "no:cacheprovider", "-p", "conftest", "--codeblocks"]
-    environment = os.environ | {"COLUMNS": "200"} | environment
+    environment = os.environ | {"COLUMNS": "200", "TORCH_EXTENSIONS_DIR": str(folder / "extensions")} | environment
     return subprocess.run(
         [*pytests, str(folder / "README.md")], cwd=ROOT, env=environment, capture_output=True, text=True, timeout=120
     )
@@ -160,6 +161,10 @@ def test_a_missing_device_is_a_skip_in_ci_too(tmp_path: Path):
     ],
 )
 def test_a_fence_that_complains_fails_or_hangs_is_reported_with_what_it_said(program, said, tmp_path: Path):
+    lock = tmp_path / "extensions" / "name" / "lock"
+    lock.parent.mkdir(parents=True)
+    lock.touch()
     ran = fence_run(tmp_path, f'{sys.executable} -c "{program}"', INSIDE_TORCH_DEADLINE="6")
+    assert lock.exists() == ("timed out" not in said)
     assert ran.returncode == 1 and "1 failed" in ran.stdout
     assert said in ran.stdout

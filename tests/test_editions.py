@@ -159,9 +159,8 @@ def test_a_block_that_differs_says_so_in_one_folded_line(book: Path):
         for block in page.select(".it-block:has(details.it-other)")
     )
     said = {line.get_text() for page in pages for line in page.select("details.it-other > p")}
-    assert not any(
-        "torch/profiler" in one for one in said
-    )  # which only warns, and so is on the page of all changes alone
+    # A warning alone is told on the page of all changes, and not below the block.
+    assert not any("torch/profiler" in one for one in said)
     assert "torch/profiler" in (book / "reference" / "what-changed.html").read_text()
     assert not any("fails: it wrote to stderr" in one for one in said)
     assert {name.split("-")[1] for name in shown} == {name.split("-")[1] for name in told if name.startswith("b-")}
@@ -175,6 +174,7 @@ def test_the_folded_line_says_where_a_block_fails_and_is_left_out_where_readers_
     differs = found("2.11.0", f"2\n{FAILS}{STDERR}a.py: old")
     assert [one.warns for one in (fails, warns, differs)] == [False, True, False]
     assert changes.opening([fails]) == "fails with torch 2.12.1"
+    assert "it also writes to stderr: <code>a.py: old" in changes.summary(warns, ["torch 2.14.1"])
     assert changes.opening([fails, differs]) == "another output with torch 2.11.0; fails with torch 2.12.1"
     others = build().others
     monkeypatch.setattr(others, "why", lambda one: [Reason("value", "A reason.", "https://example.org")])

@@ -122,7 +122,7 @@ def _kernels(names: list) -> str:
 def _stack(boxes: list, _wide: bool) -> list:
     """A stack of boxes with two ways through it."""
     rows = [[Box([name, *said], "it-pill", name)] for name, said in boxes]
-    shapes, at = grid(rows, MARGIN + SIDE, gap=26, pad=22)
+    shapes, at = grid(rows, MARGIN + SIDE, gap=26, pad=8)
     call, guards, *_, entry = at.values()
     start, end, x = guards.level, entry.level, MARGIN + 10
     turn = ("H", x + 8, "Q", x, start, x, start + 8, "V", end - 8, "Q", x, end, x + 8, end)

@@ -41,13 +41,13 @@ PAGES = [page for page in BOOK.pages if page.programs]
 EDITION = Edition()
 # How threads of OpenMP wait for each other. By default they turn in circles, which takes the core from others who test.
 SLEEP = {"OMP_WAIT_POLICY": "PASSIVE"}
-# A reader lives elsewhere. Compiled code is kept between runs, apart from that of the build, whose settings are others.
+# A reader lives elsewhere. What Inductor compiled is kept between runs, apart from that of the build, whose settings
+# are others.
 DEFAULTS = {name: value for name, value in os.environ.items() if name not in PINNED | SLEEP} | {
     "HOME": str(EDITION.cache / "plain-home"),
     "LC_ALL": "C",
     "TZ": "Asia/Tokyo",
     "TORCHINDUCTOR_CACHE_DIR": str(EDITION.cache / "plain-inductor"),
-    "TORCH_EXTENSIONS_DIR": str(EDITION.cache / "plain-extensions"),
 }
 Path(DEFAULTS["HOME"]).mkdir(parents=True, exist_ok=True)
 RIGHT = Cache(EDITION, "plain", "run")
@@ -58,13 +58,18 @@ EVERYTHING = os.environ.get("INSIDE_TORCH_FRESH") == "all"  # the weekly workflo
 TODAY = date.today().toordinal()
 
 
+def compiled(source: str) -> Path:
+    """Where the build keeps the extensions of a program. Ninja compiles what these settings would compile otherwise."""
+    return EDITION.extensions / build().blocks.outputs.key(source)[:16]
+
+
 def fresh(source: str, folder: Path) -> str:
     """What a program prints in an interpreter of its own: its errors, too."""
     folder.mkdir(exist_ok=True)
     path = folder / "block.py"
     path.write_text(source + "\n", encoding="utf-8")
-    command = [EDITION.python, path.name]
-    ran = subprocess.run(command, cwd=folder, env=DEFAULTS, capture_output=True, text=True, timeout=300)
+    command, environment = [EDITION.python, path.name], DEFAULTS | {"TORCH_EXTENSIONS_DIR": str(compiled(source))}
+    ran = subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300)
     return normalised(ran.stdout + without_notices(ran.stderr))
 
 
@@ -78,8 +83,7 @@ def plain() -> Runner:
 
 def forked(source: str, folder: Path) -> str:
     """What a program prints in a fork of a plain Python that has imported torch: its errors, too."""
-    extensions = EDITION.cache / "plain-extensions" / digest(source)[:16]
-    outcome = plain().run(source, full=True, extensions=extensions)
+    outcome = plain().run(source, full=True, extensions=compiled(source))
     return normalised(outcome.stdout.decode() + without_notices(outcome.stderr.decode()))
 
 

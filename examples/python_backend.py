@@ -23,6 +23,7 @@ def point(x, cpu):
     return set_.redispatch(CPU, x, storage, cpu.storage_offset(), cpu.shape, cpu.stride())
 
 
+# --8<-- [start:memory]
 def wrap(cpu):
     return point(torch._C._acc.create_empty_tensor((0,), cpu.dtype), cpu)
 
@@ -30,6 +31,9 @@ def wrap(cpu):
 def memory(x):
     """The bytes of a tensor of the device, as a CPU tensor."""
     return x if x.is_cpu else x.untyped_storage().memory.as_strided(x.shape, x.stride(), x.storage_offset())
+
+
+# --8<-- [end:memory]
 
 
 def make(creator, *sizes, dtype=None, **options):

@@ -14,23 +14,26 @@ aten, lib = torch.ops.aten, torch.library.Library("aten", "IMPL")
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 
+# --8<-- [start:memory]
 def point(x, cpu):
     """Let x, a tensor of the device, read the bytes of a CPU tensor."""
     new, whole = torch._C._construct_storage_from_data_pointer, cpu.untyped_storage()
     storage = new(whole.data_ptr(), torch.device("toy:0"), whole.nbytes())
     storage.memory = cpu  # keeps the bytes alive as long as the storage
-    set_ = aten.set_.source_Storage_storage_offset
-    return set_.redispatch(CPU, x, storage, cpu.storage_offset(), cpu.shape, cpu.stride())
+    place = cpu.storage_offset(), cpu.shape, cpu.stride()
+    return aten.set_.source_Storage_storage_offset.redispatch(CPU, x, storage, *place)
 
 
-# --8<-- [start:memory]
 def wrap(cpu):
     return point(torch._C._acc.create_empty_tensor((0,), cpu.dtype), cpu)
 
 
 def memory(x):
     """The bytes of a tensor of the device, as a CPU tensor."""
-    return x if x.is_cpu else x.untyped_storage().memory.as_strided(x.shape, x.stride(), x.storage_offset())
+    if x.is_cpu:  # another operand may be
+        return x
+    whole = x.untyped_storage().memory
+    return whole.as_strided(x.shape, x.stride(), x.storage_offset())
 
 
 # --8<-- [end:memory]

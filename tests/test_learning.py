@@ -73,7 +73,7 @@ def test_a_chapter_builds_on_an_earlier_one_that_it_links_often():
 def test_a_way_holds_what_its_chapters_need_and_nothing_else(path: BeautifulSoup):
     graph = before(CHAPTERS)
     aims = prerequisites.ORDER.findall((ROOT / "docs" / f"{PATH}.md").read_text(encoding="utf-8"))
-    assert len(aims) == len(path.select(".it-figure")) == 4
+    assert len(aims) == len(path.select(".it-figure")) == 5
     for some, figure in zip(aims, path.select(".it-figure"), strict=True):
         there = {row.select_one("td").get_text() for row in figure.select("tbody tr")}
         needed = set(some.split()).union(*(networkx.ancestors(graph, src) for src in some.split()))
@@ -101,9 +101,14 @@ def test_what_is_ticked_stays_and_an_answered_quiz_ticks_itself(chromium, addres
     assert answered.is_checked() and answered.get_attribute("value") == value
     said = page.locator(".it-progress output")
     assert re.fullmatch(r"1 of \d+ done", said.inner_text())
-    page.locator(".it-item label", has_text="Exercise").first.locator("input").check()
+    fold = page.locator("details", has=answered)
+    assert fold.locator("summary").get_attribute("data-done") == "1" and not answered.is_visible()
+    fold.locator("summary").click()
+    fold.locator(".it-item label", has_text="Exercise").locator("input").check()
+    assert fold.locator("summary").get_attribute("data-done") == "2"
     page.reload()
     assert said.inner_text().startswith("2 of ") and page.locator(".it-item input:checked").count() == 2
+    fold.locator("summary").click()
     answered.uncheck()
     page.reload()
     assert said.inner_text().startswith("1 of ") and not answered.is_checked()

@@ -42,7 +42,7 @@ def drawn(aims: Sequence[str], pages: Sequence[Page]) -> str:
     graph, there = before(pages), way(aims, pages)
     edges = [(i, j) for j, b in enumerate(there) for i, a in enumerate(there) if graph.has_edge(a.src, b.src)]
     rows = [[page.title, ", ".join(there[i].title for i, j in edges if there[j] is page)] for page in there]
-    title = f"{len(there)} chapters lead to {', '.join(page.title for page in there if page.src in aims)}"
+    title = f"{len(there)} chapters: {', '.join(page.title for page in there if page.src in aims)}, and what they need"
     desc = " ".join(f"{name} needs {needs}." if needs else f"{name} needs no other." for name, needs in rows)
     layouts = [_layout(there, aims, edges, wrapped) for wrapped in (False, True)]
     return figure(*layouts[0], title, desc, ["chapter", "read before"], rows, layouts[1])

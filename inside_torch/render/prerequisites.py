@@ -75,10 +75,10 @@ def listed(page: Page, pages: Sequence[Page], graph: networkx.DiGraph, folder: s
     first = [link(one) for one in chapters(pages, root) if graph.has_edge(one.src, page.src)]
     lines = [f"**{link(page)}** takes <!-- minutes {page.src} -->. {moved(objective(page), page, folder)}"]
     lines[0] += f" Read {' and '.join(first)} before." * bool(first)
-    lines.append("")
-    lines += [f"- [ ] <!-- item {name_of(one)} -->{one.question}" for one in quizzes(page)]
-    lines += [f"- [ ] <!-- item {name_of(one)} -->Exercise: {link(one)}" for one in exercises_of(page, pages, root)]
-    return "\n".join(lines)
+    items = [(one, one.question) for one in quizzes(page)]
+    items += [(one, f"Exercise: {link(one)}") for one in exercises_of(page, pages, root)]
+    lines += ["", f'??? note "{len(items)} to answer or to do"', ""] * bool(items)
+    return "\n".join(lines + [f"    - [ ] <!-- item {name_of(one)} -->{said}" for one, said in items])
 
 
 def expanded(page: Page, pages: Sequence[Page], root: Path = ROOT) -> str:

@@ -12,7 +12,7 @@
 # Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
 # computes, and back. It takes one sitting: plan 45 minutes if you look at every output. Every stop ends with a link
 # to the chapter that explains it in full, so you need not understand each detail now. What you should have at the end
-# is the order of the stops: at the last one you fill in a map of them yourself.
+# is the order of what happens: at the last stop you fill it in yourself.
 #
 # The cells of this notebook share one Python, and they ran from the top to the bottom. (On all other pages of the
 # book a block is a whole program.) Here are the ten lines, but for two things: the loss is printed, and
@@ -123,12 +123,13 @@ for line in table:
         print(line.split(" [")[0].replace("/__w/pytorch/pytorch/", ""))
 
 # %% [markdown]
-# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU. The other
-# two are skipped in this call: autocast is off, and for `addmm` the key `ADInplaceOrView` has no kernel that does
-# anything. So a call of `addmm` runs two kernels, one after the other. The one for
-# `AutogradCPU` notes how to go back, and calls `addmm` again without the keys of autograd. This second call ends in
-# the one for `CPU`, which computes. The rows name the files of PyTorch that registered the two. Both files are
-# generated when PyTorch is built; the number is a line in the file.
+# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU, although
+# `x` does not require grad: whether there is something to note, the kernel for autograd finds out. The other two keys
+# are skipped in this call: mixed precision (autocast) is off, and for `addmm` the key `ADInplaceOrView` has no kernel
+# that does anything. So a call of `addmm` runs two kernels, one after the other. The one for `AutogradCPU` notes how to
+# go back, and calls `addmm` again without the keys of autograd. This second call ends in the one for `CPU`, which
+# computes. The rows name the files of PyTorch that registered the two. Both files are generated when PyTorch is built;
+# the number is a line in the file.
 #
 # *In full:* [Tensor types](tensor-types.html), [Forward](forward.html), [Dispatcher](dispatcher.html).
 #
@@ -154,11 +155,12 @@ for node in nodes:
     print(f"{node.name().split('::')[-1]:20}", *saved(node))
 
 # %% [markdown]
-# Read it from the top, from the loss back to the Parameters. `NllLossBackward0` is the last thing that forward did.
-# The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of shape
-# (8, 4): where that is 0, no gradient passes. The first layer, the last `AddmmBackward0`, has saved `x` and not its
-# weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved tensors are
-# one reason why training needs more memory than prediction. Gradients and the optimizer's state are the others.
+# Read it from the top, from the loss back to the Parameters. `NllLossBackward0` belongs to the last operator of
+# forward. The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
+# shape (8, 4): where that is 0, no gradient passes. The lower `AddmmBackward0`, that of the first layer, has saved `x`
+# and not the weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved
+# tensors are one reason why training needs more memory than prediction. Gradients and the optimizer's state are the
+# others.
 #
 # *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
 #
@@ -188,8 +190,8 @@ print("grad after: ", tuple(weight.grad.shape))
 with torch.no_grad():
     hidden = model[1](model[0](x))
     p = model[2](hidden).softmax(1)
-    grad_p = (p - nn.functional.one_hot(target, 2)) / len(target)
-    grad_hidden = (grad_p @ model[2].weight) * (hidden > 0)
+    grad_output = (p - nn.functional.one_hot(target, 2)) / len(target)
+    grad_hidden = (grad_output @ model[2].weight) * (hidden > 0)
     by_hand = grad_hidden.t() @ x
 print("as autograd's:", torch.allclose(by_hand, weight.grad, atol=1e-6))
 
@@ -222,7 +224,8 @@ print("writes to the weight:", weight._version - version)
 # ## 7. Where the bytes are
 #
 # Now we weigh the same step. `MemTracker` (private) is a dispatch mode, too. It sorts the bytes of all tensors by
-# what they are for, and keeps the sums of the worst moment. We make the batch 64 times as large, so that it counts:
+# what they are for, and keeps the sums of the moment when most are alive. We make the batch 64 times as
+# large, so that it counts:
 
 # %%
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -255,8 +258,9 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 #
 # ## 8. Memory for time, and a profile of both
 #
-# *Checkpointing* keeps only the input of a part of the model, and runs that part a second time during backward. We
-# count both sides of the trade: the bytes that forward saves, and the matrix products that backward runs.
+# *Checkpointing* keeps only the input of a part of the model, and runs that part again during backward, as far as
+# backward needs it. We count both sides of the trade: the bytes that forward saves, and the matrix products that
+# backward runs.
 
 # %%
 from torch.autograd.graph import saved_tensors_hooks
@@ -288,7 +292,9 @@ print(saves.format("checkpointed", *kept(lambda: checkpoint(model, large, use_re
 
 # %% [markdown]
 # The difference in bytes is the result of the ReLU, 8 kilobytes. The price is one product: backward ran the first
-# layer again. It did not need to run the second one again, because that layer has to save only its input.
+# layer again. It did not need to run the second one again, because that layer has to save only its input. (All that
+# forward saves is more than the activations of the seventh stop: it has the batch, and what the loss had already let go
+# at the peak.)
 #
 # How many calls was all that? A profile records each operator with its place in the tree of calls. Here are the
 # events of one step by who called them, and the floating-point operations of the matrix products:
@@ -297,6 +303,7 @@ print(saves.format("checkpointed", *kept(lambda: checkpoint(model, large, use_re
 from torch.profiler import ProfilerActivity, profile, record_function
 
 # ---
+optimizer.zero_grad()
 with profile(activities=[ProfilerActivity.CPU], with_flops=True) as prof:
     with record_function("forward"):
         loss = nn.functional.cross_entropy(model(x), target)
@@ -312,12 +319,12 @@ def below(event):
 
 for event in prof.events():
     if event.name in ("forward", "backward", "step") and event.cpu_parent is None:
-        flops = sum(one.flops or 0 for one in below(event) if "mm" in one.name)
-        print(f"{event.name:9} {len(below(event)) - 1:4} events, {flops:4} flops in products")
+        products = [one.flops for one in below(event) if one.name in ("aten::mm", "aten::addmm")]
+        print(f"{event.name:9} {len(below(event)) - 1:4} events, {len(products)} products of {sum(products):3} flops")
 
 # %% [markdown]
-# The step of the optimizer has the most events, and no product at all. In a network this small, calls outnumber
-# products by far. In a large one the products take over, which this notebook does not show.
+# The step of the optimizer has the most events, and no product at all. (There are more events than operators in the
+# third stop, because operators call others.)
 #
 # *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
 #
@@ -358,7 +365,7 @@ for call in ("first", "second"):
 # `backward()` ran.
 #
 # The backend that you get if you name none is Inductor. It merges the operators of a graph into loops and writes
-# them in C++ for a CPU, or in Triton for a GPU:
+# them in C++ for a CPU, or in Triton, a language for the kernels of a GPU:
 
 # %%
 import re
@@ -411,27 +418,27 @@ print("> the loss           ^ 1.0, where backward begins")
 # passes the same two rows upward, becomes `0.weight.grad`, and the optimizer turns it into two averages and a
 # write.
 #
-# Now put the stations in their order. In the notebook (its link is at the top of this page), write the words of
-# `WORDS` into `mine`, in the order of the seven questions that the cell prints, and run the cell. It tells how many
-# are in their place.
+# The map leaves out who acts. Which seven words answer the seven rows below? In the notebook (its link is at the top
+# of this page), write them into `mine` and run the cell: it tells how many are in their place. In a browser, answer
+# in your head, and then open the fold of the cell, where the words stand in their order.
 
 # %%
 QUESTIONS = (
     "You call it, and it calls functions of PyTorch.",
     "What the dispatcher knows such a function as.",
-    "Runs first, because its key is the highest.",
+    "Runs first, because its key is the highest that is on.",
     "What it leaves behind for backward.",
     "Runs next, and computes.",
     "What backward leaves in each Parameter.",
     "Reads that, and writes the Parameter.",
 )
-right = [6, 3, 5, 2, 0, 1, 4]
+ANSWERS = ["module", "operator", "AutogradCPU kernel", "node", "CPU kernel", "gradient", "optimizer"]
 # ---
-WORDS = "CPU kernel, gradient, node, operator, optimizer, AutogradCPU kernel, module".split(", ")
+print("words:", *sorted(ANSWERS), sep="\n  ")
 mine = ["?", "?", "?", "?", "?", "?", "?"]
 for number, (question, word) in enumerate(zip(QUESTIONS, mine), 1):
     print(f"{number} {word:19} {question}")
-print(sum(WORDS[at] == word for at, word in zip(right, mine)), "of 7 in place")
+print(sum(map(str.__eq__, ANSWERS, mine)), "of 7 in place")
 
 # %% [markdown]
 # If you are unsure, go back to stops 2 to 6. The [home page](index.html#the-map) has the whole map as a drawing,
@@ -439,5 +446,5 @@ print(sum(WORDS[at] == word for at, word in zip(right, mine)), "of 7 in place")
 #
 # ## Where to go on
 #
-# The [learning path](reference/learning-path.html) has ways through the book for four kinds of reader. To read in
+# The [learning path](reference/learning-path.html) has ways through the book for five kinds of reader. To read in
 # order, begin with [Tensor](tensor.html). To try yourself, there are [exercises](exercises/index.html).

@@ -136,7 +136,7 @@ def _way(operator: str, rows: list, wide: bool) -> list:
     for i, (_, _, happens, *_) in enumerate(rows):
         bit, edge = ("0", "it-edge it-dashed") if happens in ("excluded", "dropped") else ("1", "it-edge")
         kind, level = "it-element" if runs[i] else "it-cell", at[i, 0].level
-        said = "dropped before" if happens == "dropped" else happens  # any kernel runs
+        said = "fallthrough" if happens == "dropped" else happens
         shapes += cell(MARGIN, level - CELL / 2, CELL, bit, kind=kind, edge="" if runs[i] else edge)
         shapes += [] if runs[i] else [text(entries + 36, level + 4, said, "it-value it-note")]
     for (above, caller), (below, _) in pairwise(called):

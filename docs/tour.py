@@ -82,9 +82,9 @@ print("together", sum(w.numel() for w in model.parameters()), "numbers")
 #
 # ## 3. A call becomes operators
 #
-# `model(x)` calls three modules. PyTorch sees something finer: the *operators* that they call, which are functions
-# on tensors with a name, such as `addmm`. A dispatch mode is an object that PyTorch calls in place of each
-# operator. Ours notes the name, and then lets the operator run:
+# `model(x)` calls three modules. PyTorch sees something finer: the *operators* that they call, which are functions on
+# tensors with a name, such as `addmm`. A dispatch mode is an object that PyTorch calls in place of each operator. Ours
+# notes the name, and then lets the operator run:
 
 # %%
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -105,8 +105,9 @@ print("forward:", *forward)
 
 # %% [markdown]
 # The first linear layer is `t` (the view from the first stop) and `addmm`, a matrix product with the bias added.
-# `cross_entropy` is `_log_softmax` and `nll_loss_forward`. The two calls of `detach` are nobody's line: autograd,
-# the part of PyTorch that records for backward, makes them when it saves the result of the operator before.
+# `cross_entropy` is `_log_softmax` and `nll_loss_forward`. The two calls of `detach` are nobody's line: autograd, the
+# part of PyTorch that records for backward, makes them when it saves the result of the operator before. (Our mode is
+# called after autograd, so it sees them.)
 #
 # One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
 # backward will need. The *dispatcher* picks among them for each call. It looks at the tensors: each carries a set
@@ -159,8 +160,8 @@ for node in nodes:
 # forward. The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
 # shape (8, 4): where that is 0, no gradient passes. The lower `AddmmBackward0`, that of the first layer, has saved `x`
 # and not the weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved
-# tensors are one reason why training needs more memory than prediction. Gradients and the optimizer's state are the
-# others.
+# tensors are one reason why training needs more memory than prediction. Gradients, the optimizer's state and what
+# backward makes on its way are the others.
 #
 # *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
 #
@@ -256,7 +257,7 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 #
 # *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
 #
-# ## 8. Memory for time, and a profile of both
+# ## 8. Memory for time, and a profile
 #
 # *Checkpointing* keeps only the input of a part of the model, and runs that part again during backward, as far as
 # backward needs it. We count both sides of the trade: the bytes that forward saves, and the matrix products that

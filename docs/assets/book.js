@@ -66,6 +66,13 @@ document.addEventListener("focusin", ({ target }) => {
 document.addEventListener("focusout", () => tip?.remove())
 document.addEventListener("keydown", ({ key }) => key === "Escape" && tip?.remove())
 
+/* How many items of a fold are ticked: quiz.js ticks them, and then says how many there are. */
+const ticked = () => {
+  for (const fold of document.querySelectorAll("details:has(.it-item)"))
+    fold.querySelector("summary").dataset.done = fold.querySelectorAll("input:checked").length
+}
+for (const said of document.querySelectorAll(".it-progress output")) new MutationObserver(ticked).observe(said, { childList: true })
+
 /* A lab is a figure until its button is pressed, or until an address leads into it. What it takes is loaded then. */
 const labs = new URL("../labs/", document.currentScript.src)
 const loaded = (file) =>

@@ -49,8 +49,6 @@
       }
     for (const item of items) right += item.checked = answers[item.name] === item.value;
     said.textContent = right + rest;
-    for (const fold of document.querySelectorAll("details:has(.it-item)"))
-      fold.querySelector("summary").dataset.done = fold.querySelectorAll("input:checked").length;
   }
 
   function answer(input) {

@@ -189,6 +189,9 @@ def test_an_exercise_can_be_taken_from_its_page(book: Path):
     for name in NAMES:
         for file in (f"{name}.zip", f"do-{name}.ipynb", *taken.files(name)):
             assert (book / "exercises" / file).read_bytes() == taken.offered(PAGES[name])[f"exercises/{file}"]
+        page = (book / "exercises" / f"{name}.html").read_text(encoding="utf-8")
+        assert f'<a href="{name}.zip" download>Download the files</a>' in page
+        assert re.search(r"\d+ minutes? to read", page)
 
 
 def test_a_promise_that_is_not_kept_is_noticed():

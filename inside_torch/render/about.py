@@ -17,6 +17,7 @@ from inside_torch.take import exercise
 from inside_torch.take.files import file_names
 
 WORDS, LINES = 150, 25  # what one reads in a minute: of prose, and of code with its output
+DOWNLOAD = "Download the files"  # the words of an exercise's page that lead to them
 
 
 @dataclass(frozen=True)
@@ -84,6 +85,14 @@ def take_along(page: Page, imprint: Imprint) -> list[str]:
     return links + in_colab(basename(files["notebook"]), "open in Colab", imprint)
 
 
+def with_files(page_html: str, page: Page) -> str:
+    """The page of an exercise whose words on its files lead to them."""
+    for file in exercise.offered(page):
+        if file.endswith(".zip"):
+            page_html = page_html.replace(DOWNLOAD, link(basename(file), DOWNLOAD, " download"))
+    return page_html
+
+
 def do_anywhere(page: Page, imprint: Imprint) -> str:
     """The links to what an exercise needs, wherever the reader is."""
     offered = [basename(file) for file in exercise.offered(page)]
@@ -125,7 +134,8 @@ def cite(page: Page, imprint: Imprint) -> str:
 def about_html(page: Page, page_html: str, imprint: Imprint) -> str:
     """The line under a page's title, with its other forms; it opens to what else there is to know of the page."""
     takes, asked = minutes(page_html), sum(fence.info == "quiz" for fence in page.fences)
-    time = f"{takes} minute{'s' * (takes > 1)}" + f" and {asked} quiz{'zes' * (asked > 1)}" * bool(asked)
+    read = " to read" * (page.kind == "exercise")
+    time = f"{takes} minute{'s' * (takes > 1)}{read}" + f" and {asked} quiz{'zes' * (asked > 1)}" * bool(asked)
     said = [time, f"torch {imprint.edition.release}", *take_along(page, imprint)]
     rows = (make(page, imprint) for make in (do_anywhere, changed, mend, cite))
     return (

@@ -19,7 +19,7 @@ from inside_torch.failures import told
 from inside_torch.fences import Problem
 from inside_torch.history import book_commit
 from inside_torch.render import glossary, labs, learning, mathfont, notebook, search, ten_lines
-from inside_torch.render.about import Imprint, about_html, description
+from inside_torch.render.about import Imprint, about_html, description, with_files
 from inside_torch.render.changes import folded_html
 from inside_torch.render.fences import failure_html, numbered
 from inside_torch.render.quiz import progress_html
@@ -128,6 +128,8 @@ def completed(page_html: str, build: Build, shown) -> str:
     elif printed and not printed.failed:
         hero = ten_lines.hero_html(page, build.book, printed.output, build.html)
         page_html = page_html.replace(ten_lines.HERO, hero, 1)
+    elif page.kind == "exercise":
+        page_html = with_files(page_html, page)
     shown.meta.setdefault("description", description(page_html))
     return page_html + progress_html(page_html)
 

@@ -14,9 +14,12 @@ aten, lib = torch.ops.aten, torch.library.Library("aten", "IMPL")
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 
 
+def make(creator, *sizes, dtype=None, **options):
+    return wrap(creator(*sizes, dtype=dtype))
+
+
 # --8<-- [start:memory]
-def point(x, cpu):
-    """Let x, a tensor of the device, read the bytes of a CPU tensor."""
+def point(x, cpu):  # lets x, a tensor of the device, read the bytes of cpu
     new, whole = torch._C._construct_storage_from_data_pointer, cpu.untyped_storage()
     storage = new(whole.data_ptr(), torch.device("toy:0"), whole.nbytes())
     storage.memory = cpu  # keeps the bytes alive as long as the storage
@@ -28,21 +31,12 @@ def wrap(cpu):
     return point(torch._C._acc.create_empty_tensor((0,), cpu.dtype), cpu)
 
 
-def memory(x):
-    """The bytes of a tensor of the device, as a CPU tensor."""
-    if x.is_cpu:  # another operand may be
-        return x
-    whole = x.untyped_storage().memory
-    return whole.as_strided(x.shape, x.stride(), x.storage_offset())
+def memory(x):  # the bytes of a tensor of the device, as a CPU tensor
+    read = x.shape, x.stride(), x.storage_offset()
+    return x if x.is_cpu else x.untyped_storage().memory.as_strided(*read)
 
 
 # --8<-- [end:memory]
-
-
-def make(creator, *sizes, dtype=None, **options):
-    return wrap(creator(*sizes, dtype=dtype))
-
-
 # --8<-- [start:own]
 def copy(x, to, non_blocking=False):
     memory(to).copy_(memory(x))
@@ -66,8 +60,7 @@ OWN = {
 
 def fallback(op, *args, **kwargs):
     ours = {memory(x): x for x in tree_leaves((args, kwargs)) if torch.is_tensor(x)}
-    twin = {x: cpu for cpu, x in ours.items()}
-    args, kwargs = tree_map_only(torch.Tensor, twin.get, (args, kwargs))
+    args, kwargs = tree_map_only(torch.Tensor, {x: cpu for cpu, x in ours.items()}.get, (args, kwargs))
     out = op(*args, **kwargs)
     for cpu, x in ours.items():
         if x.shape != cpu.shape:  # the CPU kernel has resized an `out=`
@@ -106,8 +99,8 @@ while not losses:
         names.append(name)
 # --8<-- [end:grow]
 print(len(names), "operators were missing, in this order (* has its own kernel):")
-for i in range(0, len(names), 3):
-    print("  ", ", ".join(name + "*" * (name in OWN) for name in names[i : i + 3]))
+rows = [[name + "*" * (name in OWN) for name in names[i : i + 3]] for i in range(0, len(names), 3)]
+print(*("   " + ", ".join(row) for row in rows), sep="\n")
 # --8<-- [start:few]
 lib = torch.library.Library("aten", "IMPL")  # all kernels go with the old one
 for name in ("empty.memory_format", "empty_strided", "_copy_from"):

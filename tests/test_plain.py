@@ -48,6 +48,7 @@ DEFAULTS = {name: value for name, value in os.environ.items() if name not in PIN
     "LC_ALL": "C",
     "TZ": "Asia/Tokyo",
     "TORCHINDUCTOR_CACHE_DIR": str(EDITION.cache / "plain-inductor"),
+    "TORCH_EXTENSIONS_DIR": str(EDITION.cache / "plain-extensions"),
 }
 Path(DEFAULTS["HOME"]).mkdir(parents=True, exist_ok=True)
 RIGHT = Cache(EDITION, "plain", "run")

@@ -120,7 +120,8 @@ def test_every_page_says_how_long_it_takes_and_can_be_taken_along(book: Path):
         about = soup(built).select_one("h1 + .it-about")
         asked = sum(fence.info == "quiz" for fence in page.fences)
         quizzes = f" and {asked} quiz{'zes' * (asked > 1)}" * bool(asked)
-        assert re.match(rf"\d+ minutes?{quizzes} · torch {re.escape(Edition().release)} · ", about.get_text())
+        read = " to read" * (page.kind == "exercise")
+        assert re.match(rf"\d+ minutes?{read}{quizzes} · torch {re.escape(Edition().release)} · ", about.get_text())
         links = {built.parent / link["href"] for link in about.select("a")}
         forms = {book / file for file in file_names(page.stem).values()}
         folder, name = built.parent, built.stem

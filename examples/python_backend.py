@@ -99,8 +99,8 @@ while not losses:
         names.append(name)
 # --8<-- [end:grow]
 print(len(names), "operators were missing, in this order (* has its own kernel):")
-rows = [[name + "*" * (name in OWN) for name in names[i : i + 3]] for i in range(0, len(names), 3)]
-print(*("   " + ", ".join(row) for row in rows), sep="\n")
+for i in range(0, len(names), 3):
+    print("  ", ", ".join(name + "*" * (name in OWN) for name in names[i : i + 3]))
 # --8<-- [start:few]
 lib = torch.library.Library("aten", "IMPL")  # all kernels go with the old one
 for name in ("empty.memory_format", "empty_strided", "_copy_from"):

@@ -45,7 +45,8 @@ for step in range(100):
 
 # %%
 print("shape  ", tuple(x.shape), "strides", x.stride())
-print("storage", x.untyped_storage().nbytes(), "bytes for", x.numel(), "numbers")
+size = x.untyped_storage().nbytes()
+print("storage", size, "bytes for", x.numel(), "numbers")
 
 # %% [markdown]
 # The strides are 3 and 1: the next row begins 3 numbers later. Many operations only change the way of reading. The
@@ -71,7 +72,7 @@ y[0, 0] = first
 
 # %%
 for name, w in model.named_parameters():
-    print(f"{name:9} shape {tuple(w.shape)!s:7} requires grad: {w.requires_grad}")
+    print(f"{name:9} {tuple(w.shape)!s:7} requires grad: {w.requires_grad}")
 print("together", sum(w.numel() for w in model.parameters()), "numbers")
 
 # %% [markdown]
@@ -144,14 +145,17 @@ for line in table:
 # %%
 def saved(node):
     """The shapes of the tensors that a node has saved."""
-    found = [getattr(node, name) for name in dir(node) if name.startswith("_saved_")]
-    return [tuple(value.shape) for value in found if isinstance(value, torch.Tensor)]
+    names = [name for name in dir(node) if name.startswith("_saved_")]
+    values = [getattr(node, name) for name in names]
+    tensors = [value for value in values if isinstance(value, torch.Tensor)]
+    return [tuple(tensor.shape) for tensor in tensors]
 
 
 # ---
 nodes = [loss.grad_fn]
 for node in nodes:
-    nodes += [after for after, _ in node.next_functions if after and after not in nodes]
+    following = [after for after, _ in node.next_functions if after]
+    nodes += [after for after in following if after not in nodes]
 for node in nodes:
     print(f"{node.name().split('::')[-1]:20}", *saved(node))
 
@@ -173,7 +177,8 @@ for node in nodes:
 # %%
 order = []
 for node in nodes:
-    node.register_prehook(lambda grads, node=node: order.append(node.name().split("::")[-1]))
+    name = node.name().split("::")[-1]
+    node.register_prehook(lambda grads, name=name: order.append(name))
 optimizer.zero_grad()
 print("grad before:", weight.grad)
 loss.backward()
@@ -210,7 +215,8 @@ version = weight._version
 optimizer.step()
 for name, value in optimizer.state[weight].items():
     print(f"{name:10} shape {tuple(value.shape)}")
-print("largest change", f"{(weight - before).abs().max().item():.3f}", "with a learning rate of 0.01")
+change = (weight - before).abs().max().item()
+print(f"largest change {change:.3f} with a learning rate of 0.01")
 print("writes to the weight:", weight._version - version)
 
 # %% [markdown]
@@ -269,8 +275,8 @@ from torch.utils.checkpoint import checkpoint
 
 
 def kept(forward):
-    """The bytes that forward saves, without the parameters, and the matrix products in backward."""
-    own, sizes = {w.untyped_storage().data_ptr() for w in model.parameters()}, {}
+    """The bytes that forward saves, and the matrix products in backward."""
+    own, sizes = {w.data_ptr() for w in model.parameters()}, {}
 
     def pack(tensor):
         storage = tensor.untyped_storage()
@@ -287,9 +293,13 @@ def kept(forward):
 
 
 # ---
-saves = "{:12} {} bytes saved, {} products in backward"
-print(saves.format("plain", *kept(lambda: model(large))))
-print(saves.format("checkpointed", *kept(lambda: checkpoint(model, large, use_reentrant=False))))
+ways = {
+    "plain": lambda: model(large),
+    "checkpointed": lambda: checkpoint(model, large, use_reentrant=False),
+}
+for name, way in ways.items():
+    size, products = kept(way)
+    print(f"{name:12} {size} bytes saved, {products} products in backward")
 
 # %% [markdown]
 # The difference in bytes is the result of the ReLU, 8 kilobytes. The price is one product: backward ran the first
@@ -303,6 +313,16 @@ print(saves.format("checkpointed", *kept(lambda: checkpoint(model, large, use_re
 # %%
 from torch.profiler import ProfilerActivity, profile, record_function
 
+
+PRODUCTS = ("aten::mm", "aten::addmm")
+
+
+def below(event):
+    """The events within an event."""
+    within = [one for child in event.cpu_children for one in below(child)]
+    return [*event.cpu_children, *within]
+
+
 # ---
 optimizer.zero_grad()
 with profile(activities=[ProfilerActivity.CPU], with_flops=True) as prof:
@@ -313,15 +333,11 @@ with profile(activities=[ProfilerActivity.CPU], with_flops=True) as prof:
     with record_function("step"):
         optimizer.step()
 
-
-def below(event):
-    return [event] + [one for child in event.cpu_children for one in below(child)]
-
-
 for event in prof.events():
-    if event.name in ("forward", "backward", "step") and event.cpu_parent is None:
-        products = [one.flops for one in below(event) if one.name in ("aten::mm", "aten::addmm")]
-        print(f"{event.name:9} {len(below(event)) - 1:4} events, {len(products)} products of {sum(products):3} flops")
+    if event.name in ("forward", "backward", "step"):
+        flops = [one.flops for one in below(event) if one.name in PRODUCTS]
+        print(f"{event.name:9} {len(below(event)):4} events,", end=" ")
+        print(len(flops), f"products of {sum(flops):3} flops")
 
 # %% [markdown]
 # The step of the optimizer has the most events, and no product at all. (There are more events than operators in the
@@ -336,14 +352,18 @@ for event in prof.events():
 # graph. Ours prints both graphs and runs them as they are:
 
 # %%
+import textwrap
+
 from functorch.compile import make_boxed_func
 from torch._dynamo.backends.common import aot_autograd
 
 
 def show(direction):
     def compiler(graph, inputs):
-        calls = [node for node in graph.graph.nodes if node.op == "call_function"]
-        print(f"{direction}:", *(getattr(node.target, "overloadpacket", node.target).__name__ for node in calls))
+        nodes = graph.graph.nodes
+        calls = [n.target for n in nodes if n.op == "call_function"]
+        names = [getattr(c, "overloadpacket", c).__name__ for c in calls]
+        print(textwrap.fill(f"{direction}: {' '.join(names)}", 72))
         return make_boxed_func(graph.forward)
 
     return compiler
@@ -351,10 +371,15 @@ def show(direction):
 
 # ---
 torch.compiler.reset()
-backend = aot_autograd(fw_compiler=show("forward"), bw_compiler=show("backward"))
-compiled = torch.compile(lambda: nn.functional.cross_entropy(model(x), target), backend=backend)
+def loss_of(x):
+    return nn.functional.cross_entropy(model(x), target)
+
+
+forth, back = show("forward"), show("backward")
+backend = aot_autograd(fw_compiler=forth, bw_compiler=back)
+compiled = torch.compile(loss_of, backend=backend)
 for call in ("first", "second"):
-    loss = compiled()
+    loss = compiled(x)
     print(call, "call is done")
     loss.backward()
 
@@ -376,7 +401,7 @@ from torch._inductor.utils import run_and_get_code
 # ---
 torch.compiler.reset()
 with torch.no_grad():
-    _, (code,) = run_and_get_code(torch.compile(lambda: nn.functional.cross_entropy(model(x), target)))
+    _, (code,) = run_and_get_code(torch.compile(loss_of), x)
 call = code[code.index("def call(") :]
 for kind in ("extern_kernels", "cpp_fused"):
     called = re.findall(rf"(?m)^ +({kind}[\w.]*)\(", call)
@@ -393,26 +418,30 @@ for kind in ("extern_kernels", "cpp_fused"):
 # That was one step of training. Each operator below went the way of the third stop: the dispatcher ran its kernel for
 # autograd, which left a node, and then its kernel for the CPU. Here is the step as one picture, made from the nodes
 # of the fourth stop and the operators of the third. Forward goes down on the left. Each operator has left the node
-# beside it, and backward goes up through the nodes. To the right are the gradients that a node passes to Parameters,
-# and what the optimizer keeps for each:
+# beside it, and backward goes up through the nodes. To the right are the gradients that a node passes to Parameters.
+# `step()` reads them. The last row is what it writes for each:
 
 # %%
-leaf = {id(w): (name, optimizer.state[w]) for name, w in model.named_parameters()}
+names = {id(w): name for name, w in model.named_parameters()}
 recorded = [node for node in nodes if not hasattr(node, "variable")]
 recorded.sort(key=lambda node: node._sequence_nr())
+operators = [name for name in forward if name != "detach"]
 
 
-def arrives(node):
-    """What the optimizer makes of the gradients that a node passes to Parameters."""
-    leaves = [after.variable for after, _ in node.next_functions if hasattr(after, "variable")]
-    return [f"{name}.grad, {', '.join(state)}" for name, state in (leaf[id(w)] for w in leaves)]
+def written(node):
+    """The gradients that a node passes to Parameters."""
+    after = [after for after, _ in node.next_functions]
+    leaves = [one.variable for one in after if hasattr(one, "variable")]
+    return [f"> {names[id(w)]}.grad" for w in leaves]
 
 
 # ---
-print("  forward            backward             gradient, then optimizer state")
-for operator, node in zip((name for name in forward if name != "detach"), recorded, strict=True):
-    print(f"v {operator:16} ^ {node.name():18} ", *(f"> {what}" for what in arrives(node)))
+print("  forward            backward              step() reads")
+for operator, node in zip(operators, recorded, strict=True):
+    print(f"v {operator:16} ^ {node.name():19}", *written(node))
 print("> the loss           ^ 1.0, where backward begins")
+print()
+print("step() writes", *optimizer.state[weight], "and the Parameter")
 
 # %% [markdown]
 # Follow `0.weight`: forward transposes it (the first row) and multiplies (the second). On the way back the gradient
@@ -433,7 +462,10 @@ QUESTIONS = (
     "What backward leaves in each Parameter.",
     "Reads that, and writes the Parameter.",
 )
-ANSWERS = ["module", "operator", "AutogradCPU kernel", "node", "CPU kernel", "gradient", "optimizer"]
+ANSWERS = [
+    *("module", "operator", "AutogradCPU kernel", "node"),
+    *("CPU kernel", "gradient", "optimizer"),
+]
 # ---
 print("words:", *sorted(ANSWERS), sep="\n  ")
 mine = ["?", "?", "?", "?", "?", "?", "?"]

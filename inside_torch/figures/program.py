@@ -118,7 +118,7 @@ def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:
     shapes = [circle(gutter, middle, 10, "it-element"), text(gutter, y + 17, str(i + 1), "it-step", "middle")]
     shapes += [rect(x, y, pill, PILL, "it-pill", PILL / 2), text(x + 12 + number, y + 17, row.name, "it-value")]
     if row.number:
-        shapes.append(text(x + 12, y + 17, row.number, "it-step"))
+        shapes.append(text(x + 12, y + 17, row.number, "it-step it-2"))
     if row.leaf:
         leaf, start, pad = (row.leaf, x + pill + 16, 10) if wide else (row.leaf.partition(" ")[0], x + pill + 12, 7)
         shapes += arrow(start, middle, "right", "M", x + pill, middle)

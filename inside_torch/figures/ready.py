@@ -76,7 +76,7 @@ def _draw(steps: list, wide: bool) -> tuple:
             if x > LEFT and x + pill > width - MARGIN:
                 x, y = LEFT, y + LINE
             own.append(rect(x, y, pill, PILL, "it-pill" if place else "it-element", PILL / 2))
-            own.append(text(x + pad, y + 17, one.number, "it-step"))
+            own.append(text(x + pad, y + 17, one.number, "it-step it-2"))
             own.append(text(x + pad + number + 8, y + 17, one.name, "it-value"))
             x += pill + APART
         shapes.append(group("it-1", *own))

@@ -15,7 +15,8 @@ RECORD = re.compile(r"^CPU: registered at \S*?(Register\w+)_\d+\.cpp:\d+ \[", re
 IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 KEYS = ("CPU", EXPLICIT, EXPLICIT + "NonFunctional", IMPLICIT)
 HOW = dict(zip(KEYS, ("own", "explicit", "explicit", "composite")))
-KNOWN = ["relu", "addmm", "addmm.out", "addmm_", "linear", "conv2d", "convolution", "cudnn_convolution", "sum"]
+KNOWN = ["hardswish", "ones.out", "square.out", "q_scale"]  # with addmm, those that the page shows
+KNOWN += ["relu", "addmm", "addmm.out", "addmm_", "linear", "conv2d", "convolution", "cudnn_convolution", "sum"]
 KNOWN += ["silu_backward", "mish_backward", "native_channel_shuffle", "native_layer_norm", "svd.U", "pixel_shuffle"]
 
 
@@ -92,14 +93,15 @@ IDEAS = {
     ),
     "You may have given up where there is no `dispatch`. Such an operator is composite: its kernel has the "
     "operator's name.": rule(no_dispatch=False),
-    "You may have asked the entry itself where it delegates. `structured_delegate` names the entry whose kernel is "
-    "used, and the kernel for the CPU is listed there.": rule(delegates=False),
-    "You may have called only the entry with `structured: True` structured. An entry that delegates to it runs the "
-    "same meta and the same impl.": rule(flag_only=True),
-    "You may have let the composite kernel go before one for the CPU. The implicit kernel serves only where nothing "
-    "else does.": rule((IMPLICIT, *KEYS[:3])),
-    "You may have let CompositeExplicitAutograd go before the kernel for the CPU. A kernel under the key itself "
-    "comes first.": rule((*KEYS[1:], "CPU")),
+    "You may have read only the entry itself. Where it has a `structured_delegate`, the kernel for the CPU is in the "
+    "`dispatch` of `delegate`.": rule(delegates=False),
+    "You may have called only the entry with `structured: True` structured. An entry that delegates to it has "
+    "the same kernel, so it is structured as well.": rule(flag_only=True),
+    "You may have preferred CompositeImplicitAutograd to CPU. The implicit kernel serves the CPU only where no other "
+    "key does.": rule((IMPLICIT, *KEYS[:3])),
+    "You may have preferred CompositeExplicitAutograd to CPU. A kernel under the key itself comes first.": rule(
+        (*KEYS[1:], "CPU")
+    ),
     "You may have left out CompositeExplicitAutograd. Its kernel serves every backend, so it serves the CPU, "
     "too.": rule(("CPU", IMPLICIT)),
     "You may have left out CompositeExplicitAutogradNonFunctional. It is the second of the two explicit keys: its "

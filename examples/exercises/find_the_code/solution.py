@@ -8,19 +8,26 @@ HOW = {
 }
 
 
+def default_name(func):
+    """The name of the kernel where the entry has no `dispatch`."""
+    arguments = func.rpartition(" -> ")[0]
+    behind_star = arguments.partition("*, ")[2]
+    name = func.partition("(")[0].partition(".")[0]
+    return f"{name}_out" if "!" in behind_star else name
+
+
 def find_the_code(entry, delegate):
     if delegate:
         return find_the_code(delegate, None)
     kernels = {}
     for keys, kernel in entry.get("dispatch", {}).items():
-        kernels |= dict.fromkeys(keys.split(", "), kernel)
+        for key in keys.split(", "):
+            kernels[key] = kernel
     if "dispatch" not in entry:
-        name, _, arguments = entry["func"].partition("(")
-        out = "!" in arguments.partition(" -> ")[0].partition("*, ")[2]
-        kernel = name.partition(".")[0] + "_out" * out
-        kernels["CompositeImplicitAutograd"] = kernel
+        kernels["CompositeImplicitAutograd"] = default_name(entry["func"])
     for key, how in HOW.items():
         if key in kernels:
-            how = "structured" if entry.get("structured") else how
+            if entry.get("structured"):
+                how = "structured"
             return [how, f"Register{key}", kernels[key]]
     return ["none", "", ""]

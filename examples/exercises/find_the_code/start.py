@@ -2,30 +2,34 @@
 
 
 def find_the_code(entry, delegate):
-    """How an operator gets its CPU kernel, where, and the function's name.
+    """How an operator gets its CPU kernel, the file, and the kernel's name.
 
     `entry` is the operator's entry in native_functions.yaml, as a dict. It
-    has "func", and where the file has them "structured", which is True,
-    "structured_delegate" and "dispatch", a dict as the file has it. The
-    entry that "structured_delegate" names is `delegate`, else it is None.
+    always has "func". Where the file has them, it has "structured" (True),
+    "structured_delegate" (a name) and "dispatch" (a dict). `delegate` is
+    the entry that "structured_delegate" names, or None.
 
     The result is a list of three strings:
-    - "structured", "own" (a kernel for the CPU that is not structured),
-      "composite" (CompositeImplicitAutograd), "explicit" (one of the two
-      CompositeExplicit... keys) or "none", the first that applies
-    - the file in which torchgen registers the kernel, without its number:
-      "Register" and the dispatch key that serves the CPU, or ""
-    - the kernel's name in "dispatch", or where there is no "dispatch" the
-      name that torchgen gives it: the operator's without its overload, and
-      "_out" if an argument behind "*" is written to, as (a!) says; or ""
+    - "structured", "own", "explicit", "composite" or "none", the first
+      that fits
+    - "Register" and the dispatch key of the kernel; "" for "none"
+    - the kernel's name in "dispatch". Without "dispatch", the operator's
+      name without its overload, and "_out" if an argument behind "*, " is
+      written to. "" for "none"
     """
     raise NotImplementedError("write find_the_code")
 
 
 if __name__ == "__main__":
-    kernels = {"CPU, CUDA": "relu", "MPS": "relu_mps"}
-    relu = {"func": "relu(Tensor self) -> Tensor", "dispatch": kernels}
+    hardswish = {
+        "func": "hardswish(Tensor self) -> Tensor",
+        "dispatch": {"CPU, CUDA, MPS": "hardswish"},
+    }
+    square = {
+        "func": "square.out(Tensor self, *, Tensor(a!) out) -> Tensor(a!)",
+    }
     try:
-        print("relu:", find_the_code(relu, None))
+        print("hardswish: ", find_the_code(hardswish, None))
+        print("square.out:", find_the_code(square, None))
     except NotImplementedError as missing:
         print("not written yet:", missing)

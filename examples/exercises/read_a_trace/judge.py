@@ -197,24 +197,26 @@ SELF = {
     "another ends, the other is over.": lambda events: self_times(events, touching=True),
 }
 OPERATOR = {
-    "You may have taken the first event with the number. That is the outermost one, a composite which shows the "
-    "number in advance. The last one made the node.": lambda events, i: operator_of(events, i, "first"),
-    "You may have taken the last event of the list. A trace is not sorted; the event that began last "
-    "counts.": lambda events, i: operator_of(events, i, "listed"),
+    "You may have taken the first event with the number. That is the outermost one. It only calls others, "
+    "and has the number that the next node will get. The last one to begin made the node.": lambda events, i: (
+        operator_of(events, i, "first")
+    ),
+    "You may have taken the last event of the list. The list is not sorted: take the event that began "
+    "last.": lambda events, i: operator_of(events, i, "listed"),
     "You may have ignored the thread. Each thread numbers its nodes for itself, so the number alone leads to an "
     "operator of another thread. The node says the thread in its Fwd thread id.": lambda events, i: operator_of(
         events, i, threads=False
     ),
     "You may have tested whether the number is true. The number 0 belongs to a node like any "
-    "other.": lambda events, i: operator_of(events, i, zero=False),
+    "other number.": lambda events, i: operator_of(events, i, zero=False),
     "You may have searched all events. The engine's event of the node has the same number. Operators of forward have "
     "a Fwd thread id of 0.": lambda events, i: operator_of(events, i, nodes=True),
 }
 TOTAL = {
-    "You may have added nested events twice. Where an event called like the one around it lies inside, its time is "
+    "You may have added nested events twice. Where an event lies inside another one of the same name, its time is "
     "already in that of the outer one.": lambda events, name: total_of(events, name, nested=True),
-    "You may have counted forward alone. The nodes of backward lie outside of your block; their numbers lead back "
-    "into it.": lambda events, name: total_of(events, name, backward=False),
+    "You may have counted forward alone. The nodes of backward lie outside the event, but their operators lie "
+    "inside it.": lambda events, name: total_of(events, name, backward=False),
     "You may have added nodes that were counted already. If backward runs inside an event of that name, its time "
     "is in the event.": lambda events, name: total_of(events, name, again=True),
 }
@@ -223,6 +225,14 @@ TOTAL = {
 def check(work):
     draw = random.Random(0)
     traces = [events for events in (made(draw) for _ in range(150)) if distinct(events)]
+    example = [  # of the starter
+        event("layer", 0, 10),
+        event("linear", 1, 8, 1, 0),
+        event("t", 2, 2, 1, 0),
+        event("addmm", 4, 4, 1, 1),
+        event("AddmmBackward0", 20, 5, 1, 1, 1),
+        event("TBackward0", 26, 3, 1, 0, 1),
+    ]
     f, g = event("f", 0, 9), event("g", 2, 3)
     small = [
         [f, g, event("h", 6, 1)],
@@ -233,7 +243,7 @@ def check(work):
     trace = real()
     compare(
         "self_times",
-        [(events,) for events in (*small, *traces, trace)],
+        [(events,) for events in (example, *small, *traces, trace)],
         work.self_times,
         self_times,
         SELF,
@@ -252,7 +262,7 @@ def check(work):
     asked = [(events, i) for events in (*traces, trace) for i, one in enumerate(events) if is_node(one)]
     compare(
         "operator_of",
-        [*((events, 0) for events in pairs), *asked],
+        [(example, 4), (example, 5), *((events, 0) for events in pairs), *asked],
         work.operator_of,
         operator_of,
         OPERATOR,
@@ -265,6 +275,7 @@ def check(work):
     compare(
         "total_of",
         [
+            (example, "layer"),
             *((events, "block") for events in (nested, whole, named)),
             *((events, name) for events in (*traces, trace) for name in NAMES),
         ],

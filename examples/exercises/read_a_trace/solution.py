@@ -32,14 +32,15 @@ def self_times(events):
 
 def operator_of(events, i):
     node = events[i]["args"]
-    made = [
+    same_number = [
         j
         for j, event in enumerate(events)
         if event["args"].get("Sequence number") == node["Sequence number"]
         and event["args"].get("Fwd thread id") == 0
         and event["tid"] == node["Fwd thread id"]
     ]
-    return max(made, key=lambda j: start_order(events[j]), default=None)
+    # An operator that only calls others begins before the one that made the node.
+    return max(same_number, key=lambda j: start_order(events[j]), default=None)
 
 
 def is_node(event):
@@ -51,13 +52,19 @@ def total_of(events, name):
     above, total = parents(events), 0
 
     def inside(i):
-        i = above[i]
-        return i is not None and (events[i]["name"] == name or inside(i))
+        """Whether an event called `name` is around event i."""
+        outer = above[i]
+        while outer is not None and events[outer]["name"] != name:
+            outer = above[outer]
+        return outer is not None
 
     for i, event in enumerate(events):
         if inside(i):
-            continue
-        made = operator_of(events, i) if is_node(event) else None
-        if event["name"] == name or (made is not None and inside(made)):
+            continue  # its time is in that of the event around it
+        if event["name"] == name:
             total += event["dur"]
+        elif is_node(event):
+            made = operator_of(events, i)
+            if made is not None and inside(made):
+                total += event["dur"]
     return total

@@ -4,46 +4,56 @@ A trace is a list of events, in any order. An event is a dictionary:
     name  what was called
     ts    when the call began, an integer
     dur   how long it took, an integer of at least 1
-    tid   the thread in which it ran
-    args  a dictionary; it may have "Sequence number" and "Fwd thread id"
+    tid   the thread in which it ran, an integer of at least 1
+    args  {}, or a "Sequence number" and a "Fwd thread id"
 
 Two events of a thread lie one inside the other, or they do not overlap.
-They may touch, begin together or end together, but not both.
-
-A node is an event whose "Fwd thread id" is above 0 and whose name does not
-begin with "autograd::engine". Its "Fwd thread id" is the `tid` of the
-thread that made it. Each thread numbers its nodes for itself, from 0.
+One may begin when the other ends. Two may begin together, or end together,
+but never both.
 """
 
 
 def self_times(events):
-    """The self time of each event, in the order of the list."""
+    """The self time of each event, a list in the order of `events`."""
     raise NotImplementedError("write self_times")
 
 
 def operator_of(events, i):
     """The index of the operator that made the node events[i], or None.
 
-    Operators are events whose "Fwd thread id" is 0.
+    An operator has the "Fwd thread id" 0. A node has a larger one, the
+    `tid` of its operator, and no name that begins with "autograd::engine".
     """
     raise NotImplementedError("write operator_of")
 
 
 def total_of(events, name):
-    """The time of all events called `name`, and of backward's part.
+    """The time of what is called `name`, its backward pass included.
 
-    What lies in two such events counts once. To this comes the time of each
-    node that runs elsewhere, if an event called `name` is around the
-    operator that made the node.
+    Add the events called `name` that lie in no other event called `name`,
+    and the nodes that lie in none, but whose operators do. No event called
+    `name` lies inside a node, and no node lies inside another.
     """
     raise NotImplementedError("write total_of")
 
 
+def event(name, ts, dur, *numbers):
+    args = dict(zip(("Sequence number", "Fwd thread id"), numbers))
+    return {"name": name, "ts": ts, "dur": dur, "tid": 1, "args": args}
+
+
 if __name__ == "__main__":
-    outer = {"name": "f", "ts": 0, "dur": 9, "tid": 1, "args": {}}
-    inner = {"name": "g", "ts": 2, "dur": 3, "tid": 1, "args": {}}
+    events = [
+        event("layer", 0, 10),
+        event("linear", 1, 8, 0, 0),
+        event("t", 2, 2, 0, 0),
+        event("addmm", 4, 4, 1, 0),
+        event("AddmmBackward0", 20, 5, 1, 1),
+        event("TBackward0", 26, 3, 0, 1),
+    ]
     try:
-        print("self times:", self_times([outer, inner]))
-        print("total of f:", total_of([outer, inner], "f"))
+        print("self times:", self_times(events))
+        print("operators: ", operator_of(events, 4), operator_of(events, 5))
+        print("layer:     ", total_of(events, "layer"))
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -1,4 +1,4 @@
-# says: let CompositeExplicitAutograd go before
+# says: preferred CompositeExplicitAutograd to CPU
 """Prefers the explicit kernels."""
 
 HOW = {

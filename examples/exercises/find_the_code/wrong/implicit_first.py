@@ -1,4 +1,4 @@
-# says: let the composite kernel go before
+# says: preferred CompositeImplicitAutograd to CPU
 """Prefers the implicit kernel."""
 
 HOW = {

@@ -1,4 +1,4 @@
-# says: asked the entry itself where it delegates
+# says: have read only the entry itself
 """Ignores structured_delegate."""
 
 HOW = {

@@ -129,7 +129,7 @@ def rule(wrong=None):
 
 IDEAS = {
     "You may have thought that no_grad removes autograd's keys. It sets a flag, which autograd's kernel reads. So the "
-    "kernel runs, and makes no node.": rule("no_grad"),
+    "kernel still runs, and makes no node.": rule("no_grad"),
     "You may have thought that enable_grad ends inference_mode. It sets the flag of grad mode and changes no key. "
     "inference_mode(False) is what undoes inference_mode.": rule("enable_grad"),
     "You may have given autograd's key only to a tensor that requires grad. The kernel of autograd asks that; the key "
@@ -150,7 +150,7 @@ IDEAS = {
     "You may have kept only the highest backend. It is the first to be taken, but the bits of the others stay in "
     "the set.": rule("highest backend"),
     "You may have looked at the first tensor only. All tensors of a call bring their keys.": rule("first tensor"),
-    "You may have counted the innermost mode only. A mode changes what the modes around it have left.": rule(
+    "You may have counted the innermost mode only. A mode changes the two sets as the modes around it left them.": rule(
         "innermost"
     ),
     "You may have overlooked the modes that undo others: inference_mode(False) and autocast(enabled=False).": rule(

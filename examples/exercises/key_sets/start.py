@@ -9,23 +9,23 @@ BACKENDS = ["Meta", "CPU"]
 
 
 def key_set(tensors, modes):
-    """The names of the call's keys, in the order of ORDER.
+    """The names of the call's keys, a list in the order of ORDER.
 
-    `tensors` has the kind of each tensor in the call:
-      "dense"      torch.ones(2)
-      "int"        the same, with integers
-      "parameter"  the same, as an nn.Parameter
-      "conj"       a complex dense tensor after .conj()
-      "sparse"     a sparse tensor on the CPU
-      "meta"       a dense tensor on the device meta
-      "inference"  a dense tensor that was made in inference_mode
-      "subclass"   a wrapper over a dense tensor, with __torch_dispatch__
+    `tensors` has the kind of each tensor in the call, of x = torch.ones(2):
+      "dense"      x
+      "int"        x.int()
+      "parameter"  torch.nn.Parameter(x)
+      "conj"       x.cfloat().conj()
+      "sparse"     x.to_sparse()
+      "meta"       x.to("meta")
+      "inference"  torch.ones(2), made in inference_mode
+      "subclass"   a wrapper over x with __torch_dispatch__, for instance
+                   torch.testing._internal.two_tensor.TwoTensor(x, x)
 
-    `modes` has the modes around the call, the outermost first: "no_grad",
-    "enable_grad", "inference_mode", "inference_mode(False)", "autocast",
-    "autocast(enabled=False)" (both for the CPU) and "dispatch mode".
-
-    Fallthroughs stay in the set: they are a matter of the operator.
+    `modes` has the modes around the call, the outermost first:
+      "no_grad", "enable_grad", "inference_mode", "inference_mode(False)"
+      "autocast", "autocast(enabled=False)"    both for the CPU
+      "dispatch mode"    torch.utils._python_dispatch.TorchDispatchMode()
     """
     raise NotImplementedError("write key_set")
 

@@ -11,7 +11,7 @@ from torch._C import _dispatch_tls_local_exclude_set as excluded
 from torch._C import _dispatch_tls_local_include_set as included
 
 PLAIN = True
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 IMPLICIT, EXPLICIT = "CompositeImplicitAutograd", "CompositeExplicitAutograd"
 # In the order in which they are registered. torch.library refuses Meta after the implicit kernel, and an explicit
@@ -113,7 +113,7 @@ def with_key_only(registered, keys):
     return (*(key for key in ORDER if key in keys and key in registered),) or ("missing",)
 
 
-SWAPPED = ["AutogradCPU", "AutogradMeta", "AutocastCPU", *ORDER[3:]]
+SWAPPED = ["AutogradMeta", "AutogradCPU", "AutocastCPU", *ORDER[3:]]
 IDEAS = {
     "You may have stopped too early. Your list has the first kernel only. A kernel for autocast, autograd or "
     "ADInplaceOrView does its part and calls the operator again with the keys behind its own. This goes on until a "

@@ -1,29 +1,39 @@
-"""Fill the table for one key, then walk down the keys of the call."""
+"""Fill the slot of one key, then walk down the keys of the call."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
-BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
+BACKEND_OF = {"AutogradMeta": "Meta", "AutogradCPU": "CPU"}
+EXPLICIT, IMPLICIT = "CompositeExplicitAutograd", "CompositeImplicitAutograd"
 
 
-def entry(registered, key):
-    """What the operator's table holds for one key: a kernel, or None where the call passes on or ends."""
-    autograd = key in BACKEND_OF
+def slot(registered, key):
+    """The kernel in the operator's slot for one key, or None."""
     if key in registered:
         return key
-    if key in BACKENDS and "CompositeExplicitAutograd" in registered:
-        return "CompositeExplicitAutograd"
-    has_backend = BACKEND_OF.get(key) in registered or "CompositeExplicitAutograd" in registered
-    if (autograd or key in BACKENDS) and "CompositeImplicitAutograd" in registered and not has_backend:
-        return "CompositeImplicitAutograd"
-    return "Autograd" if autograd and "Autograd" in registered else None
+    if key in BACKENDS:
+        if EXPLICIT in registered:
+            return EXPLICIT
+        if IMPLICIT in registered:
+            return IMPLICIT
+    if key in BACKEND_OF:
+        backend_has_kernel = BACKEND_OF[key] in registered or EXPLICIT in registered
+        if IMPLICIT in registered and not backend_has_kernel:
+            return IMPLICIT
+        if "Autograd" in registered:
+            return "Autograd"
+    return None
 
 
 def kernels(registered, keys):
     ran = []
     for key in ORDER:
-        kernel = entry(registered, key) if key in keys else None
+        if key not in keys:
+            continue
+        kernel = slot(registered, key)
         if kernel:
             ran.append(kernel)
-        if kernel and (key in BACKENDS or kernel.startswith("Composite")):
-            return ran
-    return [*ran, "missing"]
+            if key in BACKENDS or kernel == IMPLICIT:
+                break
+        elif key in BACKENDS:
+            ran.append("missing")
+    return ran

@@ -1,25 +1,25 @@
 """Predict, in plain Python, which kernels of an operator run."""
 
 ORDER = """
-    AutocastCPU AutogradCPU AutogradMeta ADInplaceOrView
+    AutocastCPU AutogradMeta AutogradCPU ADInplaceOrView
     BackendSelect SparseCPU Meta CPU
 """.split()
 
 
 def kernels(registered, keys):
-    """The kernels that run in a call, named as they were registered.
+    """The kernels that run in a call, a list in the order in which they do.
 
-    `registered` has some names of ORDER, but not BackendSelect, and perhaps
-    the aliases "Autograd", "CompositeExplicitAutograd" and
-    "CompositeImplicitAutograd". Where both composite names are there,
-    CompositeExplicitAutograd was registered first. In the other order,
-    torch may give another answer.
+    `registered` is a tuple of names: some of ORDER, but not BackendSelect,
+    and perhaps the aliases "Autograd", "CompositeExplicitAutograd" and
+    "CompositeImplicitAutograd". Their order says nothing.
 
-    `keys` is the key set of the call, in alphabetical order. ORDER goes
-    from the key that is asked first to the last. A kernel for autocast,
-    autograd or ADInplaceOrView calls the operator again, with the keys
-    behind its own. All others end the call. Where the dispatcher finds no
-    kernel in the end, the list ends with "missing".
+    `keys` is a tuple with the key set of the call, in alphabetical order.
+    ORDER has the keys from the one that is asked first to the last.
+
+    A kernel of "AutocastCPU", "AutogradMeta", "AutogradCPU", "Autograd" or
+    "ADInplaceOrView" calls the operator again, with the keys behind the one
+    at which it ran. Every other kernel ends the call, a composite one, too.
+    If a key of a backend has no kernel, the list ends with "missing".
     """
     raise NotImplementedError("write kernels")
 

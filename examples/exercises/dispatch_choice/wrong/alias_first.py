@@ -1,7 +1,7 @@
 # says: The alias Autograd was asked before
 """Prefers a kernel that is registered for autograd."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 

@@ -1,7 +1,7 @@
 # says: was put at the backends only
 """Takes composite kernels for backends."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 

@@ -1,7 +1,7 @@
 # says: CompositeImplicitAutograd was preferred to
 """Asks the aliases in the other order."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 

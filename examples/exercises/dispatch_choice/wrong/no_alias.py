@@ -1,7 +1,7 @@
 # says: Only kernels under the very keys
 """Knows no aliases."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 
 
 def kernels(registered, keys):

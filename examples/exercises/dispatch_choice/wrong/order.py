@@ -1,7 +1,7 @@
 # says: Autograd was asked before autocast
 """Has another order."""
 
-ORDER = ["AutogradCPU", "AutogradMeta", "AutocastCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutogradMeta", "AutogradCPU", "AutocastCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 

@@ -1,7 +1,7 @@
 # says: took an autograd key whose backend has a kernel
 """Gives a composite kernel all keys it can have."""
 
-ORDER = ["AutocastCPU", "AutogradCPU", "AutogradMeta", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
+ORDER = ["AutocastCPU", "AutogradMeta", "AutogradCPU", "ADInplaceOrView", "BackendSelect", "SparseCPU", "Meta", "CPU"]
 BACKENDS = ORDER[-3:]
 BACKEND_OF = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}
 

@@ -36,6 +36,12 @@ def test_the_first_steps_are_arrows_that_do_not_cross():
         assert all(right < start or end < left for at, start, end in spans[i + 1 :] if at == level)
 
 
+def test_an_arrow_over_another_is_left_out():
+    svg = ElementTree.fromstring(flat_walks({"x.T": torch.arange(8).reshape(2, 4).T}, title="t"))
+    svg.remove(svg.find(SVG + "svg"))
+    assert [e.text for e in svg.iter(SVG + "text") if e.text[0] in "+-"] == ["+4", "-3"]
+
+
 def test_it_fits_a_desktop_and_a_phone():
     svg = ElementTree.fromstring(flat_walks(walked(), title="t"))
     phone = svg.find(SVG + "svg")

@@ -48,7 +48,7 @@ def _draw(walks: list, values: list, wide: bool) -> list:
     shapes, y = [], MARGIN + 12
     for reading, steps, flat in walks:
         top = y + 30 + (LEVEL + 8) * (min(steps[:HOPS], default=0) < 0)
-        shapes.append(text(MARGIN, y, f"{reading.label}: {flat}", "it-name"))
+        shapes.append(text(MARGIN, y, f"{reading.label} made flat: a {flat}", "it-name"))
         shapes.append(text(MARGIN, y + 19, f"steps {_listed(steps)}", "it-step"))
         for index, value in enumerate(values):
             tones = [1] * (index in reading.indices)
@@ -59,9 +59,13 @@ def _draw(walks: list, values: list, wide: bool) -> list:
 
 
 def _steps(reading: Reading, side, top) -> list:
-    """The first steps as arrows: below the cells to the right and above them to the left, so that none cross."""
-    shapes = []
+    """The first steps as arrows: below the cells to the right and above them to the left, so that none cross, and none
+    after one that would lie over another."""
+    shapes, drawn = [], []
     for a, b in pairwise(reading.indices[: HOPS + 1]):
+        if any((a < b) == (c < d) and max(min(a, b), min(c, d)) < min(max(a, b), max(c, d)) for c, d in drawn):
+            break
+        drawn.append((a, b))
         start, end = MARGIN + (a + 0.5) * side + 4, MARGIN + (b + 0.5) * side - 4
         below = top + CELL + 1, top + CELL + LEVEL - 6, 15, "up"
         edge, y, word, way = below if b > a else (top - 1, top - 15, -5, "down")

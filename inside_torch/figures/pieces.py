@@ -76,8 +76,10 @@ def _panel(name: str, steps: list, capacity: int, left, top, width) -> list:
         shapes.append(text(x0, y - 6, said, "it-value"))
         for blocks in segments:
             shapes.append(rect(x + 1, y, sum(size for size, _ in blocks) * unit - 2, HIGH, "it-pill", 2))
-            for size, used in blocks:
-                mark = rect(x + 3.5, y + 3, size * unit - 7, HIGH - 6, "it-element", 3)
+            ends = x + 3.5, x + sum(size for size, _ in blocks) * unit - 3.5
+            for size, used in blocks:  # neighbors touch, so that no white between them looks like free memory
+                first, last = max(x + 0.8, ends[0]), min(x + size * unit - 0.8, ends[1])
+                mark = rect(first, y + 3, last - first, HIGH - 6, "it-element")
                 shapes += [*([group("it-1", mark)] if used else []), *_size(x, y, size, unit)]
                 x += size * unit
         if left_over := capacity - sum(size for blocks in segments for size, _ in blocks):

@@ -49,6 +49,17 @@ def test_the_model_gives_each_request_the_address_that_the_device_gave(program):
     assert len(refused) > 100
 
 
+def test_where_a_segment_does_not_fit_memory_goes_back_or_the_request_is_refused(program):
+    for run in (run for name, run in runs() if name.startswith("expandable_segments:False")):
+        entries = [e["action"] for e in run["device_traces"][0] if not e["action"].startswith("segment")]
+        rows, before = list(program.sizes(run)), 0
+        assert len(rows) == len(entries)
+        for action, (wanted, held, model, allocated) in zip(entries, rows):
+            assert allocated <= model == held <= run["allowed"]
+            assert (wanted > run["allowed"]) == (action == "oom" or held < max(before, wanted))
+            before = held
+
+
 @pytest.mark.parametrize("expandable", [False, True])
 def test_a_recording_that_was_changed_is_noticed(program, expandable: bool):
     run = recorded()[f"expandable_segments:{expandable}, seed 1"]

@@ -1,6 +1,6 @@
 """What was recorded on a GPU, played through the model of the caching allocator."""
 
-from caching_allocator import Allocator, OutOfMemory
+from caching_allocator import LARGE, LARGE_SEGMENT, ROUND_LARGE, Allocator, OutOfMemory, up
 from expandable_segments import Expandable
 
 
@@ -40,3 +40,18 @@ def compare(recorded):
     requests = ((entry, held, found) for entry, held, found in played if entry["action"] in ("alloc", "oom"))
     answers = [(found, model.reserved) == (entry.get("addr"), held) for entry, held, found in requests]
     return [*answers, False].index(False), len(answers)
+
+
+def sizes(recorded):
+    """For each request and each free of a trace without expandable segments, in bytes: what the device had reserved
+    before it and the new segment that it needed, or what was reserved where it needed none; what the device had
+    reserved after it; what the model had reserved and allocated."""
+    model, trace, before, segment = Allocator(allowed=recorded["allowed"]), recorded["device_traces"][0], 0, 0
+    for entry, held, _ in zip(trace, reserved(trace), replay(model, trace), strict=True):
+        if entry["action"] == "segment_alloc":
+            segment = entry["size"]
+        elif entry["action"] in ("alloc", "free_completed", "oom"):
+            if entry["action"] == "oom":  # of requests above 1 MiB
+                segment = up(entry["size"], ROUND_LARGE) if entry["size"] >= LARGE else LARGE_SEGMENT
+            yield before + segment if segment else held, held, model.reserved, model.allocated
+            before, segment = held, 0

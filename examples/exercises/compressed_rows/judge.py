@@ -12,7 +12,7 @@ ADVICE = {
     "crow": "crow has one number more than there are rows: the position at which each row begins, and the end of the "
     "last one. An empty row begins where the next one begins.",
     "col": "Sort by row, and within a row by column. Each place occurs once.",
-    "values": "A value stands at the position of its place. Values that share a place are added.",
+    "values": "Entry k of values belongs to the column in entry k of col. Values that share a place are added.",
 }
 
 
@@ -93,7 +93,7 @@ def same(came, expected):
 
 
 def cases():
-    yield torch.tensor([[2, 0, 2, 0], [1, 3, 1, 0]]), torch.tensor([10.0, 20.0, 30.0, 40.0]), (4, 5)
+    yield torch.tensor([[2, 0, 2, 0], [1, 3, 1, 0]]), torch.tensor([10.0, 20.0, 30.0, 5.0]), (4, 5)
     yield torch.tensor([[0, 0], [1, 1]]), torch.tensor([3.0, -3.0]), (2, 2)
     yield torch.tensor([[1], [0]]), torch.tensor([True]).long(), (3, 1)
     for shape in ((3, 4), (0, 4), (4, 0), (0, 0)):
@@ -110,7 +110,8 @@ def cases():
 
 
 def shown(parts):
-    return "\n            ".join(str(part.tolist()) if len(part) < 40 else f"{len(part)} numbers" for part in parts)
+    lines = [part.tolist() if len(part) < 40 else f"{len(part)} numbers" for part in parts]
+    return "\n            ".join(f"{name:6} {line}" for name, line in zip(ADVICE, lines))
 
 
 def answer(compress, case):
@@ -127,7 +128,7 @@ def answer(compress, case):
     with calls(seen):
         came = compress(*given, case[2])
     if not isinstance(came, tuple | list) or len(came) != 3:
-        raise Wrong(f"compress returned {type(came).__name__} where (crow, col, values) is expected")
+        raise Wrong(f"compress returned a {type(came).__name__} where a tuple (crow, col, values) is expected")
     if not same(given, case[:2]):
         raise Wrong("compress has written into indices or values, which belong to the caller")
     return [tensor(part) for part in came]
@@ -143,16 +144,16 @@ def check(work):
                 break
             if "allocate memory" in str(error):
                 raise Wrong(
-                    f"a matrix of {case[2]} with three values needs no such memory: {str(error).split('.')[-2]}. You "
-                    "may have made a dense matrix on the way."
+                    f"for three values in a matrix of {case[2]}, compress asked for too much memory:"
+                    f"{str(error).split('.')[-2]}. You may have made a dense matrix on the way."
                 ) from None
             raise
         expected = right(*case)
         for name, mine, its in zip(ADVICE, came, expected):
             if mine.dtype != its.dtype:
                 raise Wrong(
-                    f"{name} has the dtype {mine.dtype} and should have {its.dtype}. crow and col count, so they are "
-                    "int64; values keep the dtype that they came in."
+                    f"for values of {case[1].dtype}, {name} has the dtype {mine.dtype} and should have "
+                    f"{its.dtype}. crow and col count, so they are int64; values keep the dtype that they came in."
                 )
         every.append((case, came, expected))
     differing = [one for one in every if not same(*one[1:])]

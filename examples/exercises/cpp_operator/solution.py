@@ -12,17 +12,20 @@ using torch::headeronly::ScalarType;
 using torch::stable::Tensor;
 
 template <typename T>
-void loop(const Tensor& x, T by, const Tensor& y) {
+void loop(const Tensor& x, T by, Tensor& y) {
   const T* from = x.const_data_ptr<T>();
   T* to = y.mutable_data_ptr<T>();
   for (int64_t i = 0; i < x.numel(); i++) {
     int64_t rest = i, at = 0;
     for (int64_t d = x.dim() - 1; d >= 0; d--) {
-      at += rest % x.size(d) * x.stride(d);
+      at += (rest % x.size(d)) * x.stride(d);
       rest /= x.size(d);
     }
     T value = from[at];
-    to[i] = value > by ? value - by : value < -by ? value + by : value == value ? 0 : value;
+    if (value > by) to[i] = value - by;
+    else if (value < -by) to[i] = value + by;
+    else if (value != value) to[i] = value;  // NaN
+    else to[i] = 0;
   }
 }
 
@@ -32,7 +35,8 @@ Tensor shrink(const Tensor& x, double by) {
   STD_TORCH_CHECK(
       dtype == ScalarType::Float || dtype == ScalarType::Double, "shrink: x must be float32 or float64");
   Tensor y = torch::stable::new_empty(x, x.sizes());
-  dtype == ScalarType::Float ? loop<float>(x, by, y) : loop<double>(x, by, y);
+  if (dtype == ScalarType::Float) loop<float>(x, by, y);
+  else loop<double>(x, by, y);
   return y;
 }
 
@@ -46,7 +50,8 @@ def fake(x, by):
 
 
 def setup_context(ctx, inputs, output):
-    x, ctx.by = inputs
+    x, by = inputs
+    ctx.by = by
     ctx.save_for_backward(x)
 
 

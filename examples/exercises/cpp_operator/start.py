@@ -14,7 +14,7 @@ using torch::stable::Tensor;
 // x - by where x > by, x + by where x < -by, 0 between; NaN stays NaN.
 // x is float32 or float64, of any strides. Refuse another dtype, and a
 // negative by, with STD_TORCH_CHECK.
-// The result is a new contiguous tensor of the same dtype.
+// The result is a new contiguous tensor of the same shape and dtype.
 Tensor shrink(const Tensor& x, double by) {
   STD_TORCH_CHECK(false, "write shrink in CPP");
 }
@@ -29,7 +29,7 @@ STABLE_TORCH_LIBRARY_IMPL(exercise, CPU, m) {
 
 
 def fake(x, by):
-    """A tensor like the result: sizes, strides, dtype. x has no data."""
+    """A tensor like the result: shape, strides, dtype. x has no data."""
     raise NotImplementedError("write fake")
 
 
@@ -39,12 +39,12 @@ def setup_context(ctx, inputs, output):
 
 
 def backward(ctx, grad):
-    """The gradients of x and of by, which is no tensor."""
+    """Return the gradient of x, and None for by."""
     raise NotImplementedError("write backward")
 
 
 def build():
-    """Compile CPP, which takes seconds, as torch.ops.exercise.shrink."""
+    """Make torch.ops.exercise.shrink of all this. Nothing to do here."""
     if "write shrink" in CPP:
         raise NotImplementedError("write shrink in CPP")
     load_inline(
@@ -63,9 +63,10 @@ def build():
 if __name__ == "__main__":
     try:
         build()
-        x = torch.linspace(-2, 2, 5, requires_grad=True)
+        x = torch.tensor([-2, -1, 0.25, 0.5, 2], requires_grad=True)
         y = torch.ops.exercise.shrink(x, 0.5)
         y.sum().backward()
-        print(y, x.grad, sep="\n")
+        print("result:  ", y.detach())
+        print("gradient:", x.grad)
     except NotImplementedError as missing:
         print("not written yet:", missing)

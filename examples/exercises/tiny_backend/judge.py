@@ -66,11 +66,12 @@ def kernel_of(text, source):
     exec(compile(tree, "source(graph)", "exec"), namespace)
     if not callable(namespace.get("kernel")):
         raise Wrong(f"source(graph) of {text} defines no function `kernel`:\n{source}")
-    if len(loops(tree)) != 1:
+    if (count := len(loops(tree))) != 1:
+        idea = "You may have written a loop for each operator. " if count > 1 else ""
         raise Wrong(
-            f"the code for {text} has {len(loops(tree))} loops:\n{source}\nYou may have written a loop for each "
-            "operator. One loop that does all operations for each element reads every input once, and there is no "
-            "list between two operations: this is fusion."
+            f"the code for {text} has {count} loops, and one is expected; comprehensions and map count as loops.\n"
+            f"{source}\n{idea}One loop that does all operations for each element reads every input once, and there is "
+            "no list between two operations: this is fusion."
         )
     return namespace["kernel"]
 
@@ -105,7 +106,9 @@ def check_kernels(work):
         for mine, right in zip(came, expected):
             if mine is None or right is None:
                 if mine is not right:
-                    raise Wrong(f"the code for {text} returned {came}; {expected} was expected")
+                    raise Wrong(
+                        f"the code for {text}, of {columns}\n  gave      {came}\n  expected  {expected}\n{source}"
+                    )
             elif not torch.allclose(torch.tensor(mine), torch.tensor(right), atol=1e-6):
                 wrong = f"the code for {text}, of {columns}\n  gave      {short(mine)}\n  expected  {short(right)}"
                 raise Wrong(f"{wrong}\n{source}\n{why(graph)}")

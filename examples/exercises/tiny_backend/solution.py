@@ -25,18 +25,19 @@ def source(graph):
     *nodes, output = graph.nodes
     columns = [node.name for node in nodes if node.op == "placeholder"]
     elements = [f"{name}_i" for name in columns]
-    results = output.args[0]
+    outputs = output.args[0]
+    empty = ", ".join("None" if node is None else "[]" for node in outputs)
     lines = [
         f"def kernel({', '.join(columns)}):",
-        f"    results = [{', '.join('None' if node is None else '[]' for node in results)}]",
-        f"    for {', '.join(elements)}, in zip({', '.join(columns)}):",
+        f"    results = [{empty}]",
+        f"    for {', '.join(elements)}, in zip({', '.join(columns)}):",  # the comma: one input, too, comes as a tuple
     ]
     for node in nodes[len(columns) :]:
         if node.target not in FORMULAS or node.kwargs:
             raise NotImplementedError(f"{node.target} with {node.kwargs}")
         operands = [f"{a.name}_i" if isinstance(a, torch.fx.Node) else repr(a) for a in node.args]
         lines.append(f"        {node.name}_i = {FORMULAS[node.target].format(*operands)}")
-    for number, node in enumerate(results):
+    for number, node in enumerate(outputs):
         if node is not None:
             lines.append(f"        results[{number}].append({node.name}_i)")
     return "\n".join([*lines, "    return results"])

@@ -29,19 +29,19 @@ def source(graph):
     The kernel is plain Python with math and has a single loop. It takes one
     list of numbers for each placeholder, all of one length. It returns a
     list that has for each output a list of numbers, or None where the
-    output is None. Raise NotImplementedError for a node whose operator has
-    no formula, or that has keyword arguments.
+    output is None. Raise NotImplementedError for a node whose target is no
+    key of FORMULAS, or that has kwargs.
     """
     raise NotImplementedError("write source")
 
 
 def compiler(module, inputs):
-    """A function of tensors that does what a torch.fx.GraphModule does.
+    """A function run(*tensors) that does what a GraphModule does.
 
-    It calls the kernel of the module's graph. The inputs here are fake:
-    they have shapes and dtypes, and no numbers. All have one shape and one
-    dtype, and so have the results. Raise NotImplementedError where the
-    shapes differ.
+    It calls the kernel of module.graph and returns a list of tensors, with
+    None where the kernel returns None. The inputs here are fake: they have
+    shapes and dtypes, and no numbers. Raise NotImplementedError if their
+    shapes differ. All results have the shape and dtype of inputs[0].
     """
     raise NotImplementedError("write compiler")
 
@@ -50,14 +50,21 @@ def boxed(module, inputs):
     return make_boxed_func(compiler(module, inputs))
 
 
+def example(x):
+    return (2 - x).sin() * math.pi
+
+
 if __name__ == "__main__":
     x = torch.linspace(0, 1, 5, requires_grad=True)
     backend = aot_autograd(fw_compiler=boxed)
-    f = torch.compile(lambda x: (2 - x).sin() * math.pi, backend=backend)
     try:
-        y = f(x)
-        y.sum().backward()
-        print(y, x.grad, sep="\n")
+        for f in (torch.compile(example, backend=backend), example):
+            y = f(x)
+            (slope,) = torch.autograd.grad(y.sum(), x)
+            print("without backend:" if f is example else "with backend:")
+            print(y.detach(), slope, sep="\n")
     except torch._dynamo.exc.BackendCompilerFailed as error:
+        if not isinstance(error.inner_exception, NotImplementedError):
+            raise
         missing = str(error.inner_exception).splitlines()[0]
         print("not written yet:", missing)

@@ -21,6 +21,7 @@ import os
 import secrets
 import subprocess
 import sys
+import textwrap
 import traceback
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
@@ -117,12 +118,20 @@ def load(path: Path, name: str) -> ModuleType:
     return module
 
 
+def wrapped(text: str) -> str:
+    """A text with its lines of prose, which begin with a letter and end in a full stop, as narrow as a terminal."""
+    lines = text.split("\n")
+    prose = [line[:1].isalpha() and line.endswith(".") for line in lines]
+    options = {"width": 76, "break_long_words": False, "break_on_hyphens": False}
+    return "\n".join(textwrap.fill(line, **options) if told else line for line, told in zip(lines, prose))
+
+
 def explained(error: BaseException, path: Path) -> str:
     """The verdict that an error leads to: where in the learner's file it arose, or what the check could not use."""
     if hasattr(error, "verdict"):
         return error.verdict
     if isinstance(error, Wrong):
-        return f"wrong: {error}"
+        return wrapped(f"wrong: {error}")
     said = "".join(traceback.format_exception_only(error)).strip()
     frames = traceback.extract_tb(error.__traceback__)
     own = [frame for frame in frames if frame.filename == str(path)]

@@ -19,6 +19,7 @@ GALLERY = "<!-- gallery -->"
 EXERCISES = "<!-- exercises -->"
 PRINTS = re.compile(r"^<!-- prints ([\w/]+\.py) -->$", re.M)
 LESSON = re.compile(r"^## What it teaches\n+(.+?[.!?])(?:\s|$)", re.M | re.S)
+BELONGS = re.compile(r"\bIt belongs to the chapters? (.+?)(?:\.\s|, which)", re.S)
 # A fence of examples/README.md with the remark before it, or a heading of a topic or an example.
 PART = re.compile(
     r"(?P<expected><!--pytest-codeblocks:expected-output-->\s*)?^(?P<fence>`{3,})[^\n]*\n(?P<body>.*?)^(?P=fence)$"
@@ -117,11 +118,12 @@ def markdown(found: list[Example], folder: str = "") -> str:
 
 
 def exercises(texts: dict[str, str], root: Path = ROOT) -> str:
-    """A row for each exercise of the navigation, in its order: the title, and what the exercise teaches."""
-    rows = ["| exercise | what it teaches |", "|---|---|"]
+    """A row for each exercise of the navigation, in its order: the title, what the exercise teaches, its chapters."""
+    rows = ["| exercise | what it teaches, and its chapter |", "|---|---|"]
     for src in (src for src in reading_order(root) if src.startswith("exercises/")):
         if lesson := LESSON.search(texts.get(src, "")):
-            rows.append(f"| [{title(texts[src])}]({src.rpartition('/')[2]}) | {' '.join(lesson[1].split())} |")
+            told = " ".join(part[1] for part in (lesson, BELONGS.search(texts[src])) if part)
+            rows.append(f"| [{title(texts[src])}]({src.rpartition('/')[2]}) | {' '.join(told.split())} |")
     return "\n".join(rows)
 
 

@@ -20,10 +20,10 @@ class AdamW:
             self.steps[i] += 1
             self.means[i] = beta1 * self.means[i] + (1 - beta1) * p.grad
             self.squares[i] = beta2 * self.squares[i] + (1 - beta2) * p.grad**2
-            mean = self.means[i] / (1 - beta1 ** self.steps[i])
-            square = self.squares[i] / (1 - beta2 ** self.steps[i])
+            m_hat = self.means[i] / (1 - beta1 ** self.steps[i])
+            v_hat = self.squares[i] / (1 - beta2 ** self.steps[i])
             p.mul_(1 - self.lr * self.weight_decay)
-            p.sub_(self.lr * mean / (square.sqrt() + self.eps))
+            p.sub_(self.lr * m_hat / (v_hat.sqrt() + self.eps))
 
     def zero_grad(self):
         for p in self.params:

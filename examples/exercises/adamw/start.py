@@ -19,11 +19,11 @@ class AdamW:
         raise NotImplementedError("write AdamW.__init__")
 
     def step(self):
-        """Change each parameter that has a gradient, in place."""
+        """Change each parameter whose grad is not None, in place."""
         raise NotImplementedError("write AdamW.step")
 
     def zero_grad(self):
-        """Leave no parameter a gradient: p.grad is None."""
+        """Set p.grad to None for each parameter p."""
         raise NotImplementedError("write AdamW.zero_grad")
 
 
@@ -35,6 +35,6 @@ if __name__ == "__main__":
             optimizer.zero_grad()
             w.square().sum().backward()
             optimizer.step()
-            print(w)
+            print(w.detach())
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -5,7 +5,7 @@ def broadcast(a, b):
     length = max(len(a), len(b))
     ones_a = (1,) * (length - len(a)) + tuple(a)
     ones_b = (1,) * (length - len(b)) + tuple(b)
-    result = [0] * length
+    result = [None] * length
     for d in reversed(range(length)):
         m, n = ones_a[d], ones_b[d]
         if m != n and 1 not in (m, n):

@@ -45,8 +45,9 @@ if __name__ == "__main__":
         x = torch.tensor([[1.0, 3.0], [5.0, 5.0]], requires_grad=True)
         y = torch.compile(center, backend="aot_eager")(x, 0.5)
         (y * y).sum().backward()
-        print(y, x.grad, sep="\n")
+        print("y:     ", y.tolist())
+        print("x.grad:", x.grad.tolist())
     except NotImplementedError as missing:
         print("not written yet:", missing)
     except RuntimeError as error:
-        print(str(error).split("\n")[0])
+        print(error)

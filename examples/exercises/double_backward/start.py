@@ -21,6 +21,8 @@ if __name__ == "__main__":
         y = Bump.apply(x, 2.0)
         (slope,) = torch.autograd.grad(y.sum(), x, create_graph=True)
         (curvature,) = torch.autograd.grad(slope.sum(), x)
-        print(y, slope, curvature, sep="\n")
+        print("value: ", y.detach())
+        print("first: ", slope.detach())
+        print("second:", curvature)
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -3,7 +3,7 @@
 import torch
 
 KEEP = ("sum", "mean", "neg", "clone", "detach", "view", "reshape", "transpose")
-PAIRS = {"mul": 1, "div": -1, "add": 0, "sub": 0}
+SIGNS = {"mul": 1, "div": -1}
 
 
 class Quantity(torch.Tensor):
@@ -11,7 +11,7 @@ class Quantity(torch.Tensor):
     def __torch_function__(cls, func, types, args=(), kwargs=None):
         name = func.__name__
         unit = None
-        if name in PAIRS:
+        if name in ("add", "sub", *SIGNS):
             unit = combined(name, *(unit_of(a) for a in args[:2]))
         elif name in (*KEEP, "__getitem__"):
             unit = unit_of(args[0])
@@ -25,17 +25,17 @@ def unit_of(x):
 
 
 def combined(name, left, right):
-    if not PAIRS[name]:
+    if name in ("add", "sub"):
         if left != right:
             raise ValueError(f"{name} of {left} and {right}")
         return left
     unit = dict(left)
     for base, exponent in right.items():
-        unit[base] = unit.get(base, 0) + PAIRS[name] * exponent
+        unit[base] = unit.get(base, 0) + SIGNS[name] * exponent
     return {base: exponent for base, exponent in unit.items() if exponent}
 
 
 def quantity(x, **unit):
     x = x.as_subclass(Quantity)
-    x.unit = unit
+    x.unit = unit  # a dict of its own: ** makes a new one
     return x

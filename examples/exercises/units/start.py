@@ -19,7 +19,7 @@ def quantity(x, **unit):
 if __name__ == "__main__":
     try:
         way = quantity(torch.tensor([100.0, 200.0]), m=1)
-        time = quantity(torch.tensor([10.0, 25.0]), s=1)
-        print((way / time).sum().unit)
+        speed = quantity(torch.tensor([10.0, 25.0]), m=1, s=-1)
+        print((way / speed).sum().unit, "should be {'s': 1}")
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -29,9 +29,9 @@ def joined(sizes, strides):
 def view(sizes, strides, shape):
     shape = inferred(shape, math.prod(sizes))
     if 0 in sizes:
-        return shape, [1] * len(shape)
+        return shape, (1,) * len(shape)
     runs, result = joined(sizes, strides), []
-    left, step = 1, 1
+    left, step = 1, 1  # what is left of the run that is open; none is
     for size in reversed(shape):
         if left == 1 and size > 1:
             left, step = runs.pop()
@@ -40,4 +40,4 @@ def view(sizes, strides, shape):
         result.insert(0, step)
         left //= size
         step *= size
-    return shape, result
+    return shape, tuple(result)

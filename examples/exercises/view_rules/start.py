@@ -17,8 +17,10 @@ def view(sizes, strides, shape):
 
 if __name__ == "__main__":
     try:
-        print("a matrix as a row:", view((3, 4), (4, 1), (1, -1)))
-        print("columns 0 and 2:  ", view((3, 2), (4, 2), (6,)))
-        print("transposed:       ", view((4, 3), (1, 4), (12,)))
+        print(view((3, 4), (4, 1), (2, -1)), "should be ((2, 6), (6, 1))")
+        print(view((3, 2), (4, 2), (6,)), "should be ((6,), (2,))")
+        print(view((4, 3), (1, 4), (12,)), "should be a ValueError")
+    except ValueError as error:
+        print("ValueError:", error)
     except NotImplementedError as missing:
         print("not written yet:", missing)

@@ -13,12 +13,12 @@ from torch.utils._pytree import tree_leaves
 
 STEPS, ROWS, ALLOWED = 8, 256, 200  # steps, rows of a batch, bytes that a step may leave
 IDEAS = {
-    "hard_rows": "A slice holds the whole storage that it was cut from, and `detach` returns a view of it. Which "
-    "storage do your rows hold?",
-    "importance": "The hook holds a tensor whose node holds the hook. Python's collector does not see a ring through "
-    "a node, so gc.collect() does not free it. Give the hook a tensor that has no node.",
+    "hard_rows": "A view holds the whole storage of its tensor, and `detach` returns a view, too. Ask a row for "
+    "`untyped_storage().nbytes()`: which storage do your rows hold?",
+    "importance": "The hook holds a tensor, the tensor its node, and the node the hook. Python's collector sees no "
+    "reference cycle through a node, so gc.collect() does not free it. Give the hook a tensor that has no node.",
     "spread": "Backward frees what the nodes of the loss have saved. The nodes that lead to your log are others, and "
-    "nobody runs backward through them.",
+    "no backward runs through them.",
 }
 
 
@@ -79,12 +79,18 @@ def right():
 def check_results(name, came, expected):
     came = tensor(came).tolist() if name == "hard_rows" else list(plain(came))
     wanted, got = torch.tensor(expected), torch.tensor(came)
-    if got.shape != wanted.shape or not torch.allclose(got, wanted, rtol=1e-4, atol=1e-6):
+    if got.shape != wanted.shape:
         raise Wrong(
-            f"{name} gave other results than the program that you got. The first that it returned is\n"
-            f"  {came[0] if came else came}\nexpected is\n  {expected[0]}\nRepair the leak without changing what is "
-            "computed."
+            f"{name} got {STEPS} batches of {ROWS} rows and returned numbers of shape {tuple(got.shape)}; expected is "
+            f"the shape {tuple(wanted.shape)}, as from the program that you got"
         )
+    for step, (mine, exact) in enumerate(zip(got, wanted)):
+        if not torch.allclose(mine, exact, rtol=1e-4, atol=1e-6):
+            shown = [", ".join(f"{value:.4f}" for value in t.reshape(-1)) for t in (mine, exact)]
+            raise Wrong(
+                f"{name} gave other results than the program that you got, first for batch {step}\n  gave      "
+                f"{shown[0]}\n  expected  {shown[1]}\nRepair the leak without changing what is computed."
+            )
 
 
 def check_memory(name, counts):
@@ -94,8 +100,8 @@ def check_memory(name, counts):
     if grown > ALLOWED:
         (operator, shape), _ = growth.most_common(1)[0]
         raise Wrong(
-            f"each step of {name} leaves {grown:.0f} bytes, allowed are {ALLOWED}. Most of them were made by "
-            f"`{operator}`, with the shape {shape}. {IDEAS[name]}"
+            f"each step of {name} leaves {grown:.0f} bytes; at most {ALLOWED} are allowed. The largest part was made "
+            f"by `{operator}` and has the shape {shape}.\n{IDEAS[name]}"
         )
 
 
@@ -106,6 +112,6 @@ def check(work):
         with births:
             came = getattr(work, name)(batches(births, counts))
         if len(counts) < STEPS:
-            raise Wrong(f"{name} took {len(counts)} of {STEPS} batches")
+            raise Wrong(f"{name} took {len(counts)} of the {STEPS} batches that it got; it has to take all of them")
         check_results(name, came, expected)
         check_memory(name, counts)

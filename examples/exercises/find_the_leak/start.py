@@ -1,8 +1,13 @@
-"""Three training programs that work, and grow. Make them stay."""
+"""Three training programs that leak. Repair them, keep the results."""
+
+import gc
+import weakref
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
+from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._pytree import tree_leaves
 
 
 def prepared():
@@ -43,7 +48,7 @@ def importance(batches):
 
 
 def spread(batches):
-    """Train; return how far the predictions are apart, per batch."""
+    """Train; return the mean of exp(y0 - y1), per batch."""
     model, optimizer = prepared()
     log = []
     for x, target in batches:
@@ -55,5 +60,37 @@ def spread(batches):
     return [value.item() for value in log]
 
 
+class Births(TorchDispatchMode):
+    """Collects the storages that operators make, while they are alive."""
+
+    def __init__(self):
+        super().__init__()
+        self.alive = weakref.WeakSet()
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        out = func(*args, **(kwargs or {}))
+        for t in filter(torch.is_tensor, tree_leaves(out)):
+            self.alive.add(t.untyped_storage())
+        return out
+
+
+def left(program):
+    """The bytes of tensors that the last step of a program leaves."""
+    counts = []
+
+    def batches():
+        for _ in range(4):
+            x = torch.randn(256, 16)
+            yield x, (x.sum(1) > 0).long()
+            gc.collect()
+            counts.append(sum(s.nbytes() for s in births.alive))
+
+    with Births() as births:
+        program(batches())
+    return counts[-1] - counts[-2]
+
+
 if __name__ == "__main__":
-    print("start.py: the three programs work, but they still grow")
+    programs = hard_rows, importance, spread
+    found = [f"{program.__name__} {left(program)}" for program in programs]
+    print("bytes that a step leaves:", ", ".join(found))

@@ -1,7 +1,5 @@
 """Monitor breaks its graph. Rewrite it: one graph, compiled once."""
 
-import re
-
 import torch
 from torch import nn
 
@@ -10,8 +8,8 @@ class Monitor(nn.Module):
     """Scales a batch down to the norm `limit`, and keeps count.
 
     It also damps the rows whose sum is negative. It returns the batch and
-    its row with the largest sum. Keep results, gradients and counts as they
-    are in this code. The counts may become tensors; the print may go.
+    its row with the largest sum. Keep results, gradients and the counts
+    `calls` and `scaled`, which may become tensors. The print may go.
     """
 
     def __init__(self, limit):
@@ -44,6 +42,5 @@ if __name__ == "__main__":
         monitor(torch.ones(2, 3))
         print("one graph")
     except torch._dynamo.exc.TorchDynamoException as error:
-        said = re.findall(r"line (\d+), in \w+\n +(.+)", str(error))
-        number, line = said[-1]
-        print(f"not one graph yet, because of line {number}: {line}")
+        place = error.real_stack[-1]
+        print(f"no graph yet, because of line {place.lineno}: {place.line}")

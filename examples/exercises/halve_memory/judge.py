@@ -202,7 +202,7 @@ def check_block(work):
     if held > allowed:
         p, x, _ = inputs()
         seen = right(lambda: work.block(p, x), [*p.values(), x])
-        idea = "The largest come from " + ", ".join(f"{name} ({n})" for n, name in after[:6]) + "."
+        idea = "The largest were made by " + ", ".join(f"{name} ({n})" for n, name in after[:6]) + "."
         if seen < held / 2:
             idea = (
                 f"Hooks on saved tensors see only {seen} of them. The rest is hidden from them, on a ctx or behind "

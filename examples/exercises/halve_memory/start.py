@@ -4,11 +4,12 @@ import torch
 
 
 def saved_bytes(run, parameters):
-    """The bytes held for backward when run() has returned its result.
+    """The bytes held for backward while the result of run() is alive.
 
-    Memory counts: each storage once, and whole, even if only a part of it
-    was saved. The memory of the parameters does not count, and neither does
-    what was saved for a result that is gone by then.
+    Each storage counts once, with all its bytes, even if only a part of it
+    was saved. The storages of the parameters do not count. run() may also
+    compute what it does not return: what that saved is freed when run()
+    returns, and does not count either.
     """
     raise NotImplementedError("write saved_bytes")
 
@@ -36,7 +37,7 @@ if __name__ == "__main__":
         "w2": torch.randn(16, 128),
     }
     p = {name: t.mul(0.1).requires_grad_() for name, t in p.items()}
-    x = torch.randn(64, 32)
+    x = torch.randn(64, 32, requires_grad=True)
     try:
         held = saved_bytes(lambda: block(p, x), p.values())
         print("held for backward:", held, "bytes")

@@ -134,9 +134,8 @@ ALWAYS = {
 SAVED = {
     "You may have counted the input and the result of ReLU. Its node saves the result only, and the linear layer "
     "before it does not save what it returned.": lambda widths, batch: 8 * batch * sum(widths[1:-1]),
-    "You may have counted the result of the last layer. `sum` saves no tensor, so y is freed when forward returns.": (
-        lambda widths, batch: 4 * batch * sum(widths[1:])
-    ),
+    "You may have counted the result of the last layer. `sum` saves no tensor, so this result is freed when forward "
+    "is over.": (lambda widths, batch: 4 * batch * sum(widths[1:])),
     "You may have counted x. It is the batch, which exists before forward.": (
         lambda widths, batch: 4 * batch * sum(widths[:-1])
     ),

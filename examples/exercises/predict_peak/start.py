@@ -1,7 +1,8 @@
 """Predict the memory of a training step, in plain Python.
 
 The model is Linear(widths[0], widths[1]), ReLU, Linear(widths[1],
-widths[2]), ReLU, ... and ends in a Linear. All numbers are float32.
+widths[2]), ReLU, ... and ends in a Linear. All numbers are float32, and
+each function returns a number of bytes.
 """
 
 
@@ -14,9 +15,10 @@ def always(widths, optimizer):
 
 
 def saved(widths, batch):
-    """Bytes that forward made and backward needs, for a batch of rows.
+    """Bytes that forward made and that are held until backward.
 
-    The batch x itself is not counted, nor are parameters or the loss.
+    batch is the number of rows of x. Not counted are x itself, the
+    parameters and the loss.
     """
     raise NotImplementedError("write saved")
 

@@ -1,4 +1,4 @@
-"""Compare a route with what the engine runs, observed through hooks, and count the ways in small and huge graphs."""
+"""Compare a route with what the engine runs, observed through hooks, and count the paths in small and huge graphs."""
 
 import functools
 import random
@@ -226,21 +226,21 @@ def ways_to(code, fits=lambda drawn, edge: edge == drawn.target, distinct=False,
 
 
 PATHS = {
-    "You may have counted the edges that arrive at x. The node before such an edge may be reached in several ways, "
+    "You may have counted the edges that arrive at x. The node before such an edge may be reached on several paths, "
     "and each of them counts: add them up along the graph.": functools.partial(ways_to, arrivals=True),
     "You may have collected the edges in a set. Two edges between the same nodes count once in a set. In w * w both "
-    "factors are w and each gets a gradient, so there are two ways.": functools.partial(ways_to, distinct=True),
+    "factors are w and each gets a gradient, so there are two paths.": functools.partial(ways_to, distinct=True),
     "You may have compared nodes only. Here it matters which output x is: an edge leads to a node and an output "
     "number, and a gradient that arrives at another number is not that of x.": functools.partial(
         ways_to, fits=lambda drawn, edge: edge[0] is drawn.target[0]
     ),
     "You may have thought that two outputs of one node are connected. No edge leads from one output of a node to "
-    "another, so there is no way from this loss to this x.": lambda code: (
+    "another, so there is no path from this loss to this x.": lambda code: (
         1 if graph(code).start[0] is graph(code).target[0] else ways_to(code)
     ),
-    "You may have counted with floats. This number was rounded: a float holds 53 bits, and the number of ways may "
+    "You may have counted with floats. This number was rounded: a float holds 53 bits, and the number of paths may "
     "need more, even in a small graph. Count in integers.": lambda code: float(ways_to(code)),
-    "You may have counted steps. From loss to loss there is one way, the one without a step.": lambda code: (
+    "You may have counted steps. From loss to loss there is one path, the one without a step.": lambda code: (
         0 if graph(code).start == graph(code).target else ways_to(code)
     ),
 }
@@ -279,7 +279,7 @@ def check(work):
         return listed(nodes, code)
 
     compare(
-        "route(loss, x), sorted by name, after ",
+        "the names of route(loss, x), sorted, after ",
         [(code,) for code in programs],
         mine,
         lambda code: listed(engines(code), code),
@@ -301,6 +301,6 @@ def check(work):
         lambda code: within(graph(code), work.paths),
         proven,
         PATHS,
-        "No way means that torch.autograd.grad returns None. The ways to a node are the ways to all that feed it, "
+        "No path means that torch.autograd.grad returns None. The paths to a node are the paths to all that feed it, "
         "added up, an edge at a time.",
     )

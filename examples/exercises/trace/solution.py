@@ -11,16 +11,19 @@ def edges(node):
 
 def ordered(root):
     """All nodes that root leads to, none before one that feeds it."""
-    done, seen, stack = [], set(), [(root, False)]
-    while stack:
-        node, finished = stack.pop()
-        if finished:
-            done.append(node)
-        elif node not in seen:
-            seen.add(node)
-            stack.append((node, True))
-            stack += [(after, False) for after, _ in edges(node)]
-    return done[::-1]
+    nodes, waiting = [root], Counter()
+    for node in nodes:  # the list grows while the loop runs
+        for after, _ in edges(node):
+            if after not in waiting:
+                nodes.append(after)
+            waiting[after] += 1  # the edges that lead to it
+    ready = [root]
+    for node in ready:
+        for after, _ in edges(node):
+            waiting[after] -= 1
+            if waiting[after] == 0:
+                ready.append(after)
+    return ready
 
 
 def route(loss, x):
@@ -29,14 +32,16 @@ def route(loss, x):
     for node in reversed(nodes):
         if any(after in leading for after, _ in edges(node)):
             leading.add(node)
-    return [node for node in nodes if node in leading - {goal}]
+    return [node for node in nodes if node in leading and node is not goal]
 
 
 def paths(loss, x):
     start, target = get_gradient_edge(loss)[:2], get_gradient_edge(x)[:2]
-    ways, arrived = Counter({start[0]: 1}), int(start == target)
+    ways = Counter({start[0]: 1})
+    arrived = 1 if start == target else 0
     for node in ordered(start[0]):
         for edge in edges(node):
             ways[edge[0]] += ways[node]
-            arrived += ways[node] if edge == target else 0
+            if edge == target:
+                arrived += ways[node]
     return arrived

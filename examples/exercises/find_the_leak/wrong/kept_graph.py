@@ -45,7 +45,7 @@ def importance(batches):
 
 
 def spread(batches):
-    """Train; return how far the predictions are apart, per batch."""
+    """Train; return the mean of exp(y0 - y1), per batch."""
     model, optimizer = prepared()
     log = []
     for x, target in batches:

@@ -1,4 +1,4 @@
-# says: The largest come from
+# says: The largest were made by
 """Replaces one of four steps."""
 
 import weakref

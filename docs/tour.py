@@ -479,5 +479,5 @@ print(sum(map(str.__eq__, ANSWERS, mine)), "of 7 in place")
 #
 # ## Where to go on
 #
-# The [learning path](reference/learning-path.html) has ways through the book for five kinds of reader. To read in
+# The [learning path](reference/learning-path.html) has ways through the book, each for one kind of question. To read in
 # order, begin with [Tensor](tensor.html). To try yourself, there are [exercises](exercises/index.html).

@@ -47,9 +47,9 @@ def on_page_content(page_html: str, page, config, files) -> str:
 def on_env(env, config, files):
     """List every problem of the book, and stop unless it is served; nobody takes along a book with problems."""
     build, rendered = config.extra["build"], [file.page for file in files.documentation_pages()]
-    pages.finish(rendered, build)
+    told = pages.finish(rendered, build)
     if not failures.reported(build.book, stop=not os.environ.get(SERVING)):
-        taken.write_forms(build, config, rendered)
+        taken.write_forms(build, config, rendered, told)
         pages.write_feed(env, config)
     return env
 

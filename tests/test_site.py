@@ -79,7 +79,7 @@ def test_every_figure_has_a_title_a_description_and_its_data(book: Path):
     for figure in figures:
         drawing = figure.select_one("svg")
         named = [figure.select_one(f"#{name}").get_text() for name in drawing["aria-labelledby"].split()]
-        assert all(named) and drawing["role"] == ("group" if drawing.select("[tabindex]") else "img")
+        assert all(named) and drawing["role"] == ("group" if drawing.select("[tabindex], a") else "img")
         caption = figure.select_one("figcaption")
         assert caption.find(string=True).strip() == drawing.select_one("title").get_text()
         assert [link["href"] for link in caption.select("a")] == [

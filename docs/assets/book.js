@@ -66,10 +66,18 @@ document.addEventListener("focusin", ({ target }) => {
 document.addEventListener("focusout", () => tip?.remove())
 document.addEventListener("keydown", ({ key }) => key === "Escape" && tip?.remove())
 
-/* How many items of a fold are ticked: quiz.js ticks them, and then says how many there are. */
+/* How many items of some chapters are ticked, or how many chapters have no other: quiz.js ticks them, and then says how
+   many there are. */
+const boxes = (name) => [...document.querySelectorAll(`[data-chapter="${name}"] input`)]
+const counts = [...document.querySelectorAll(".it-count")].map((count) => [count, count.dataset.of.split(" ").map(boxes)])
 const ticked = () => {
-  for (const fold of document.querySelectorAll("details:has(.it-item)"))
-    fold.querySelector("summary").dataset.done = fold.querySelectorAll("input:checked").length
+  const isDone = ({ checked }) => checked
+  for (const [count, chapters] of counts) {
+    const whole = count.dataset.unit === "chapter"
+    const done = whole ? chapters.filter((items) => items.every(isDone)) : chapters.flat().filter(isDone)
+    count.textContent = `${done.length} of `
+    count.classList.toggle("it-some", done.length > 0)
+  }
 }
 for (const said of document.querySelectorAll(".it-progress output")) new MutationObserver(ticked).observe(said, { childList: true })
 

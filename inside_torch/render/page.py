@@ -134,13 +134,15 @@ def completed(page_html: str, build: Build, shown) -> str:
     return page_html + progress_html(page_html)
 
 
-def finish(shown: Sequence, build: Build) -> None:
-    """Check MkDocs' pages once all are rendered, and complete those that tell something of all others."""
+def finish(shown: Sequence, build: Build) -> dict[str, Page]:
+    """Check MkDocs' pages once all are rendered, and complete those that tell something of all others. Returns these
+    by `src`, as they are taken along."""
     rendered = {page.file.src_uri: page.content for page in shown}
     build.check_html(rendered)
     whole = learning.filled(rendered, build)
     for page in shown:
         page.content = whole.get(page.file.src_uri, page.content)
+    return {src: learning.in_words(build.book.page(src), build.book.pages, rendered) for src in whole}
 
 
 def mended(output: str) -> str:

@@ -17,9 +17,11 @@ from inside_torch.run.cache import digest
 
 CHAPTERS = "<!-- chapters -->"
 ORDER = re.compile(r"<!-- way ([\w., -]+?) -->")
+SAID = re.compile(r"<!-- (whole|ways|shared|elsewhere) -->")
 GROUP = re.compile(r"^  - ([\w ]+):\n((?:   .*\n)+)", re.M)
 OBJECTIVE = re.compile(r"After this page you can (?:[^.]|\.(?!\s|$))+\.")
 BELONGS = re.compile(r"## What it teaches\n+.*?\]\(\.\./([\w-]+\.md)", re.S)
+AIM = "After this page you can "
 OFTEN = 2  # links to an earlier chapter, from which on it has to be read before; one may be a remark
 
 
@@ -66,36 +68,48 @@ def name_of(item: Quiz | Page) -> str:
     return digest(*(("exercise", item.src) if isinstance(item, Page) else (item.question, item.program)))[:12]
 
 
-def listed(page: Page, pages: Sequence[Page], graph: networkx.DiGraph, folder: str, root: Path) -> str:
-    """A chapter as Markdown for a page in `folder`: how long it takes, what comes before, and what to be able to do."""
+def time(pages: Sequence[Page], marker: str = "minutes") -> str:
+    """What learning.py turns into the time that it takes to read some pages, once they are rendered."""
+    return f"<!-- {marker} {' '.join(page.src for page in pages)} -->"
 
-    def link(one: Page) -> str:
-        return f"[{one.title}]({posixpath.relpath(one.src, folder or '.')})"
 
-    first = [link(one) for one in chapters(pages, root) if graph.has_edge(one.src, page.src)]
-    lines = [f"**{link(page)}** takes <!-- minutes {page.src} -->. {moved(objective(page), page, folder)}"]
-    lines[0] += f" Read {' and '.join(first)} before." * bool(first)
-    items = [(one, one.question) for one in quizzes(page)]
-    items += [(one, f"Exercise: {link(one)}") for one in exercises_of(page, pages, root)]
-    lines += ["", f'??? note "{len(items)} to answer or to do"', ""] * bool(items)
-    return "\n".join(lines + [f"    - [ ] <!-- item {name_of(one)} -->{said}" for one, said in items])
+def linked(pages: Sequence[Page], folder: str) -> str:
+    """The titles of pages as links of a page in `folder`."""
+    return ", ".join(f"[{page.title}]({posixpath.relpath(page.src, folder or '.')})" for page in pages)
+
+
+def plan(here: Sequence[Page], pages: Sequence[Page], graph: networkx.DiGraph, folder: str, root: Path) -> str:
+    """A Markdown table of some chapters, for a page in `folder`: how long each takes, what to be able to do after it,
+    what to read before, and a place for its quizzes and exercises."""
+    rows = ["| chapter | minutes | you can then | read first | done |", "|---|---|---|---|---|"]
+    for page in here:
+        aim = moved(objective(page), page, folder).removeprefix(AIM).removesuffix(".").replace("|", "\\|")
+        first = linked([one for one in chapters(pages, root) if graph.has_edge(one.src, page.src)], folder)
+        cells = [linked([page], folder), time([page], "min"), aim, first, f"<!-- items {page.src} -->"]
+        rows.append(f"| {' | '.join(cells)} |")
+    return "\n".join(rows)
 
 
 def expanded(page: Page, pages: Sequence[Page], root: Path = ROOT) -> str:
-    """The Markdown of a page with every chapter of the book in place of its marker, and below each way its order."""
-    if CHAPTERS not in page.text and not ORDER.search(page.text):
+    """The Markdown of a page with every chapter of the book in place of its marker, and what its ways have in common
+    and leave out."""
+    aims = ORDER.findall(page.text)
+    if CHAPTERS not in page.text and not aims:
         return page.text
-    folder, known = posixpath.dirname(page.src), {one.src: one for one in chapters(pages, root)}
-    parts, graph = [], before(pages, root)
-    for group, entries in GROUP.findall((root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]):
-        if here := [known[src] for src in re.findall(r"[\w/-]+\.md", entries) if src in known]:
-            times = f"<!-- minutes {' '.join(one.src for one in here)} -->"
-            parts += [f"### {group}", f"Together {times}.", *(listed(one, pages, graph, folder, root) for one in here)]
+    folder, known, graph = posixpath.dirname(page.src), chapters(pages, root), before(pages, root)
+    ways = [way(some.split(), pages, root) for some in aims]
 
-    def ordered(found: re.Match[str]) -> str:
-        there = way(found[1].split(), pages, root)
-        links = ", ".join(f"[{one.title}]({posixpath.relpath(one.src, folder or '.')})" for one in there)
-        times = f"<!-- minutes {' '.join(one.src for one in there)} -->"
-        return f"{found[0]}\n\nIn order, {times}: {links}."
+    def said(found: re.Match[str]) -> str:
+        shared = [one for one in known if all(one in there for there in ways)]
+        alone = [one for one in known if not any(one in there for there in ways)]
+        if found[1] == "whole":
+            return f"{len(known)} chapters and takes {time(known)}"
+        if found[1] == "ways":
+            return f"<!-- between {' ; '.join(' '.join(one.src for one in there) for there in ways)} -->"
+        return linked(shared if found[1] == "shared" else alone, folder) + f" ({time(shared)})" * (found[1] == "shared")
 
-    return ORDER.sub(ordered, page.text.replace(CHAPTERS, "\n\n".join(parts)))
+    parts, by_src = [], {one.src: one for one in known}
+    for part, entries in GROUP.findall((root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]):
+        if here := [by_src[src] for src in re.findall(r"[\w/-]+\.md", entries) if src in by_src]:
+            parts += [f"### {part}", f"Together {time(here)}.", plan(here, pages, graph, folder, root)]
+    return SAID.sub(said, page.text.replace(CHAPTERS, "\n\n".join(parts)))

@@ -47,16 +47,19 @@ def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> st
     )
 
 
-def progress_html(page_html: str) -> str:
-    """The panel at the end of a page with quizzes or items to tick; nothing for another page."""
-    items = page_html.count('<li class="task-list-item">')
-    count = page_html.count('<div class="it-block it-quiz"') + items
-    if not count:
-        return ""
+def panel_html(count: int, what: str, more: str = "") -> str:
+    """The reader's progress: of so many quizzes or other items, how many are done; `more` is HTML after that."""
     return (
         '<section class="it-progress" aria-label="Your progress" data-search-exclude>'
-        f"<p><strong>Your progress</strong> <output>0 of {count} {'done' if items else 'right'}</output></p>"
+        f"<p><strong>Your progress</strong> <output>0 of {count} {what}</output>{more}</p>"
         '<p><button type="button" name="export">Export</button> <label>Import<input class="it-hidden" type="file" '
         'accept=".json,application/json"></label> <button type="button" name="reset">Reset</button></p>'
-        "<p>It stays in this browser. Export, import and reset are for all pages.</p></section>"
+        "<p>This browser keeps it, for all pages. Export saves it to a file, Import reads such a file, Reset forgets "
+        "it.</p></section>"
     )
+
+
+def progress_html(page_html: str) -> str:
+    """The panel at the end of a page with quizzes; nothing for another page."""
+    count = page_html.count('<div class="it-block it-quiz"')
+    return panel_html(count, "right") if count else ""

@@ -38,14 +38,15 @@ def write(path: Path, content: str | bytes) -> None:
     path.write_bytes(content if isinstance(content, bytes) else content.encode())
 
 
-def write_forms(build: Build, config, pages: list) -> None:
-    """Write every form of every one of MkDocs' pages, and llms.txt. Only for a book without failures."""
+def write_forms(build: Build, config, pages: list, told: dict[str, Page]) -> None:
+    """Write every form of every one of MkDocs' pages, and llms.txt. Only for a book without failures. `told` has the
+    pages that say something of all others."""
     folder, site = Path(config.site_dir), site_url()
     cache = Cache(build.edition, "forms", "take", "citations", "run", "render")
     index, rendered = [], {page.file.src_uri: page for page in pages}
     order = [src for src in reading_order(build.book.root) if src in rendered]
     for src in dict.fromkeys([*order, *rendered]):  # as one turns the pages, then the others
-        page, shown = build.book.page(src), rendered[src]
+        page, shown = told.get(src) or build.book.page(src), rendered[src]
         printed = [build.result(fence).output for fence in page.running]
         if page.kind == "notebook":
             printed = [build.blocks.result(notebook.program(page.text)).output]

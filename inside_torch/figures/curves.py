@@ -12,7 +12,7 @@ from inside_torch.drawing.svg import circle, figure, group, number, path, rect, 
 
 SIDE, BESIDE = 300, 34  # the widest surface, and the room between two
 GRID = 60  # squares a side in which a contour is traced
-MOST_STEPS = 120  # points of a path or a curve
+MOST_STEPS = 128  # points of a path or a curve
 WIDE, HIGH = 270, 150  # a plot
 
 

@@ -59,8 +59,36 @@ def peak_stacks(
     rows = [[name, sum(sizes), *sizes] for name, sizes in found.items()]
     said = [", ".join(f"{kind} {size}" for kind, size in zip(KINDS, sizes)) for sizes in found.values()]
     desc = " ".join(f"{name}: {total} bytes at the peak, {of}." for (name, total, *_), of in zip(rows, said))
-    marked = dict.fromkeys(range(len(rows)), "")
-    return laid_out(title, desc, ["way", "bytes", *KINDS], rows, _draw, rows, marked, list(ways))
+    return laid_out(title, desc, ["way", "bytes", *KINDS], rows, _columns, rows)
+
+
+def _columns(rows: list, wide: bool) -> tuple:
+    """Shapes, width and height: a column for each row, and in it a box for each kind, with its name and its bytes where
+    they fit."""
+    room, height = (ROOM, 380) if wide else (NARROW, 380)
+    shapes, legend_low = _legend(room)
+    most, low = max(row[1] for row in rows), legend_low + 30 + height
+    size, unit, decimals = _unit(most)
+    each = (room + MARGIN) / len(rows)
+    across = each * (0.6 if wide else 0.92)
+    for i, (name, total, *sizes) in enumerate(rows):
+        middle, y = each * (i + 0.5), low
+        for kind, tone, bytes_ in zip(KINDS, TONES, sizes):
+            high = bytes_ / most * height
+            y -= high
+            box = [rect(middle - across / 2, y, across, high, form) for form in ("it-fill", "it-line")]
+            shapes += [group(f"it-{tone}", *box)] if bytes_ else []
+            said = [f"{kind} {bytes_ / size:.{decimals}f}", kind]
+            fitting = [words for words in said if len(words) * READ * LETTER + 4 <= across and high >= READ + 2]
+            shapes += [text(middle, y + high / 2 + 4.5, words, "it-label", "middle") for words in fitting[:1]]
+        shapes.append(text(middle, y - 9, f"{total / size:.{decimals}f} {unit}", "it-label", "middle"))
+        shapes.append(text(middle, low + 18, name, "it-label", "middle"))
+    return shapes, room + 2 * MARGIN, low + 28
+
+
+def _unit(most: int) -> tuple:
+    """The unit in which this many bytes are told: its size, its name, decimals."""
+    return next(one for one in reversed(UNITS) if most >= 2 * one[0] or one[0] == 1)
 
 
 def _draw(rows: list, marked: dict, phases: list, wide: bool) -> tuple:
@@ -68,7 +96,7 @@ def _draw(rows: list, marked: dict, phases: list, wide: bool) -> tuple:
     room, height = (ROOM, 300) if wide else (NARROW, 320)
     legend, legend_low = _legend(room)
     most, top, edges, shapes = max(sum(rows[i][2:]) for i in marked), legend_low + 30, [], legend
-    size, unit, decimals = next(one for one in reversed(UNITS) if most >= 2 * one[0] or one[0] == 1)
+    size, unit, decimals = _unit(most)
     ticks = _ticks(most / size)
     left, low = MARGIN + 7 + code_width(str(ticks[-1]), READ), top + height
     each = (room + MARGIN - left) / len(phases)

@@ -72,11 +72,16 @@ def test_the_times_are_those_that_the_pages_state(path: BeautifulSoup, book: Pat
         takes[page.src] = int(re.match(r"\d+", about.get_text())[0])
         assert row.select("td")[1].get_text() == f"{takes[page.src]} min"
     said = " ".join(path.article.get_text().split())
+    groups = [table.find_previous_sibling("p").get_text() for table in path.select(".it-plan")]
+    parts = [int(re.fullmatch(r"Together (\d+) minutes\.", group)[1]) for group in groups]
+    assert sum(parts) == sum(takes.values()), "only the whole is rounded"
     assert f"{len(CHAPTERS)} chapters and takes {learning.duration(sum(takes.values()))}" in said
     for there, figure in zip(ways(), path.select(".it-figure"), strict=True):
         time = learning.duration(sum(takes[page.src] for page in there))
         items = sum(len(learning.items_of(page, BOOK.pages)) for page in there)
         assert figure.select_one("figcaption strong").get_text() == f"{len(there)} chapters, {time} to read"
+        rows = {row.select_one("td").get_text(): row.select("td")[1].get_text() for row in figure.select("tbody tr")}
+        assert rows == {page.title: str(takes[page.src]) for page in there}
         assert f"0 of {items} quizzes and exercises" in figure.select_one("figcaption").get_text()
     sums = [sum(takes[page.src] for page in there) for there in ways()]
     assert learning.duration(max(sums)) in said.partition("a way takes ")[2][:20]
@@ -97,6 +102,7 @@ def test_a_time_is_said_as_people_say_it(minutes, said):
     [
         ("<!-- minutes a b -->", "2½ hours"),
         ("<!-- min b -->", "30 min"),
+        ("<!-- total a b -->", "150 minutes"),
         ("<!-- between a ; b ; a b -->", "30 minutes to 2½ hours"),
         ("<!-- between a ; a b -->", "2 to 2½ hours"),
         ("<!-- between a ; a -->", "2 hours"),
@@ -130,7 +136,7 @@ def ways() -> list[list[Page]]:
 def test_a_way_holds_what_its_chapters_need_and_nothing_else(path: BeautifulSoup):
     graph = before(CHAPTERS)
     aims = prerequisites.ORDER.findall((ROOT / "docs" / f"{PATH}.md").read_text(encoding="utf-8"))
-    assert len(aims) == len(path.select(".it-figure")) and 5 <= len(aims) <= 7
+    assert len(aims) == len(path.select(".it-figure")) and 7 <= len(aims) <= 9
     for some, figure in zip(aims, path.select(".it-figure"), strict=True):
         there = {row.select_one("td").get_text() for row in figure.select("tbody tr")}
         needed = set(some.split()).union(*(networkx.ancestors(graph, src) for src in some.split()))
@@ -143,11 +149,40 @@ def test_a_way_holds_what_its_chapters_need_and_nothing_else(path: BeautifulSoup
 
 
 def test_every_chapter_is_in_a_way_or_said_to_be_in_none(path: BeautifulSoup):
-    text = {name: one for one in path.select("article p") for name in ("share these", "in none") if name in one.text}
+    text = {name: one for one in path.select("article p") for name in ("in every way", "in none") if name in one.text}
     shared = set.intersection(*({page.url for page in there} for there in ways()))
-    assert shared and {link["href"] for link in text["share these"].select("a")} == {f"../{url}" for url in shared}
+    assert shared and {link["href"] for link in text["in every way"].select("a")} == {f"../{url}" for url in shared}
     alone = {page.url for page in CHAPTERS}.difference(*({page.url for page in there} for there in ways()))
     assert {link["href"] for link in text["in none"].select("a")} == {f"../{url}" for url in alone}
+    for drawing in path.select(".it-figure svg"):
+        boxes = [link for link in drawing.select("a") if link.find_parent("svg") is drawing]
+        filled = {link["href"] for link in boxes if link.select_one(".it-shared")}
+        assert filled == {f"../{url}" for url in shared}
+
+
+def test_the_example_of_how_to_read_a_picture_is_in_the_first(path: BeautifulSoup):
+    said, graph = path.select_one("#ways-in").find_next_sibling("p").get_text(), before(CHAPTERS)
+    goals = prerequisites.ORDER.findall((ROOT / "docs" / f"{PATH}.md").read_text(encoding="utf-8"))[0].split()
+    for goal, told in (("optimizer.md", "no other chapter"), ("backward.md", "Tensor, View or copy and Forward")):
+        first = {page.title for page in CHAPTERS if page.src in networkx.ancestors(graph, goal)}
+        assert goal in goals and f"{BOOK.page(goal).title} needs {told}" in said
+        assert first == set(re.split(", | and ", told)) - {"no other chapter"}
+
+
+def test_the_table_behind_a_way_says_all_that_its_description_does(path: BeautifulSoup):
+    for figure in path.select(".it-figure"):
+        assert figure.select_one("summary").get_text() == "In reading order" and not figure.select("details p")
+        told = figure.desc.get_text()
+        for name, _, needs in ([cell.get_text() for cell in row.select("td")] for row in figure.select("tbody tr")):
+            assert f"{name} needs {needs or 'no other'}." in told
+
+
+def test_what_counts_as_done_is_said_once_and_true(path: BeautifulSoup):
+    said = path.article.get_text(" ")
+    assert said.count("is done when") == 2 and "is done when" in path.select_one(".it-progress").get_text()
+    todo = sum(len(quizzes(page)) for page in CHAPTERS), len([page for page in BOOK.pages if page.kind == "exercise"])
+    assert f"{todo[0]} quizzes and {todo[1]} exercises" in said
+    assert all(learning.items_of(page, BOOK.pages) for page in CHAPTERS), "a chapter without items would be done unread"
 
 
 def test_what_ways_share_and_leave_out_follows_from_them():

@@ -55,18 +55,19 @@ def layouts(svg: ElementTree.Element) -> list[ElementTree.Element]:
     return [svg, *narrow]
 
 
-def figure_html(svg: ElementTree.Element, link: str) -> str:
-    """A figure: the drawing in a box that scrolls by itself, its title and a link as caption, its data as a table."""
+def figure_html(svg: ElementTree.Element, link: str, summary: str = "") -> str:
+    """A figure: the drawing in a box that scrolls by itself, its title and a link as caption, its data as a table.
+    Where the table has a summary of its own, it says all that the description does."""
     title, metadata = svg.find(SVG + "title"), svg.find(SVG + "metadata")
     data = json.loads(metadata.text)
     svg.remove(metadata)
     ElementTree.register_namespace("", SVG[1:-1])
-    caption, told = html.escape(title.text), html.escape(svg.find(SVG + "desc").text)
+    caption, told = html.escape(title.text), f"<p>{html.escape(svg.find(SVG + 'desc').text)}</p>" * (not summary)
     drawing = "".join(ElementTree.tostring(one, encoding="unicode") for one in layouts(svg))
     whole = (
         f'<figure class="it-figure" style="--it-width: {svg.get("width")}px"><div class="it-scroll" tabindex="0" '
         f'role="group" aria-label="{caption}">{drawing}</div><figcaption><strong>{caption}</strong> {link}</figcaption>'
-        f'<details><summary>The figure as a table</summary><p>{told}</p><div class="it-scroll" tabindex="0">'
+        f'<details><summary>{summary or "The figure as a table"}</summary>{told}<div class="it-scroll" tabindex="0">'
         f"{table_html(data['columns'], data['rows'])}</div></details></figure>"
     )
     return lab_html(whole, data["lab"]) if "lab" in data else whole

@@ -19,15 +19,19 @@ from inside_torch.render.about import LINES, WORDS, minutes
 from inside_torch.render.fences import block_name
 from inside_torch.render.figures import SVG, checked_figure, figure_html
 from inside_torch.render.glossary import chapters
-from inside_torch.render.prerequisites import ORDER, before, exercises_of, linked, name_of, way
+from inside_torch.render.prerequisites import ORDER, before, exercises_of, in_all, linked, name_of, way
 from inside_torch.render.quiz import panel_html, prose, value_of
 from inside_torch.render.source import link_html
 from inside_torch.run.cache import digest
 
-TIME = re.compile(r"<!-- (minutes|min|between|pace)((?: [\w./;-]+)*) -->")
+TIME = re.compile(r"<!-- (minutes|min|total|between|pace)((?: [\w./;-]+)*) -->")
 ITEMS = re.compile(r"<!-- items ([\w./-]+) -->")
 PLAN = re.compile(r"<table>(?:(?!</table>).)*?<!-- items .*?</table>", re.S)
 PROGRESS = "<!-- progress -->"
+RULES = (
+    "A quiz is done when you answer it right on its page, and an exercise when you tick it under "
+    '<a href="#every-chapter">Every chapter</a>. A chapter is done when all its quizzes and exercises are. '
+)
 # A phone shows a row in two lines, and what is laid out anew is a table for whoever hears it only if told so.
 ROLES = {"thead": "rowgroup", "tbody": "rowgroup", "tr": "row", "th": "columnheader", "td": "cell"}
 PAD, LINE, LEVELS = 14, 16, 34  # beside a title, from line to line, between two levels of chapters
@@ -48,6 +52,7 @@ def timed(text: str, takes: dict[str, int]) -> str:
         said = {
             "minutes": most,
             "min": f"{sums[0]} min",
+            "total": f"{sums[0]} minutes",
             "between": f"{least.removesuffix(' hours')} to {most}" if least != most else most,
             "pace": f"{WORDS} words or {LINES} lines of code",
         }
@@ -84,20 +89,22 @@ def done_values(pages: Sequence[Page], build: Build) -> dict[str, str]:
     return values | {name_of(page): digest("done", page.src)[:12] for page in pages if page.kind == "exercise"}
 
 
-def drawn(aims: Sequence[str], pages: Sequence[Page], takes: dict[str, int]) -> str:
-    """The chapters that lead to some others, and these, as an SVG; an arrow leads to what needs its start."""
+def drawn(aims: Sequence[str], pages: Sequence[Page], takes: dict[str, int], shared: Sequence[Page] = ()) -> str:
+    """The chapters that lead to some others, and these, as an SVG; an arrow leads to what needs its start. Filled are
+    those that this way shares with the others."""
     graph, there = before(pages), way(aims, pages)
     edges = [(i, j) for j, b in enumerate(there) for i, a in enumerate(there) if graph.has_edge(a.src, b.src)]
-    rows = [[page.title, ", ".join(there[i].title for i, j in edges if there[j] is page)] for page in there]
+    needs = [", ".join(there[i].title for i, j in edges if there[j] is page) for page in there]
+    rows = [[page.title, takes[page.src], first] for page, first in zip(there, needs)]
     title = f"{len(there)} chapters, {duration(sum(takes[page.src] for page in there))} to read"
     named = ", ".join(page.title for page in there if page.src in aims)
-    needs = [f"{name} needs {first}." if first else f"{name} needs no other." for name, first in rows]
-    layouts = [_layout(there, aims, edges, wrapped) for wrapped in (False, True)]
+    needs = [f"{name} needs {first or 'no other'}." for name, _, first in rows]
+    layouts = [_layout(there, aims, edges, shared, wrapped) for wrapped in (False, True)]
     desc = " ".join([f"This way is for {named}.", *needs])
-    return figure(*layouts[0], title, desc, ["chapter", "read before"], rows, layouts[1])
+    return figure(*layouts[0], title, desc, ["chapter", "minutes", "builds on"], rows, layouts[1])
 
 
-def _layout(there: Sequence[Page], aims: Sequence[str], edges: list, wrapped: bool) -> tuple:
+def _layout(there: Sequence[Page], aims: Sequence[str], edges: list, shared: Sequence[Page], wrapped: bool) -> tuple:
     """Shapes, width and height; `wrapped` is for a phone, with a title's words on lines of their own."""
     said = [page.title.split() if wrapped else [page.title] for page in there]
     apart = PAD / 2 if wrapped else PAD
@@ -108,7 +115,8 @@ def _layout(there: Sequence[Page], aims: Sequence[str], edges: list, wrapped: bo
     for vertex, (page, lines, (wide, high)) in enumerate(zip(there, said, sizes)):
         (middle, top), kind = places[vertex], "it-name" if page.src in aims else "it-value"
         said = [text(middle, top + LINE * (i + 1) + 2, line, kind, "middle") for i, line in enumerate(lines)]
-        shapes.append(group("it-to", rect(middle - wide / 2, top, wide, high, "it-pill", 14), *said, data_to=page.url))
+        pill = rect(middle - wide / 2, top, wide, high, "it-pill it-shared" if page in shared else "it-pill", 14)
+        shapes.append(group("it-to", pill, *said, data_to=page.url))
     return [group("it-1", *shapes)], width, height
 
 
@@ -159,14 +167,17 @@ def filled(rendered: dict[str, str], build: Build) -> dict[str, str]:
     def completed(src: str, text: str) -> str:
         folder = posixpath.dirname(src)
 
+        shared = in_all([way(some.split(), pages) for some in ORDER.findall(text)])
+
         def to(page: Page) -> str:
             return posixpath.relpath(page.url, folder or ".")
 
         def graph(found: re.Match[str]) -> str:
             name, there = f"way-{digest(found[1])[:8]}", way(found[1].split(), pages)
-            drawing = with_links(checked_figure(drawn(found[1].split(), pages, takes)), folder)
+            drawing = with_links(checked_figure(drawn(found[1].split(), pages, takes, shared)), folder)
             count = counted(there, sum(len(items[page.src]) for page in there))
-            shown = figure_html(drawing, f"<span>{count} quizzes and exercises</span> {link_html(name, 'figure')}")
+            caption = f"<span>{count} quizzes and exercises</span> {link_html(name, 'figure')}"
+            shown = figure_html(drawing, caption, "In reading order")
             for page in there:
                 cell = f"<td>{html.escape(page.title)}</td>"
                 shown = shown.replace(cell, f'<td><a href="{to(page)}">{html.escape(page.title)}</a></td>', 1)
@@ -195,7 +206,7 @@ def filled(rendered: dict[str, str], build: Build) -> dict[str, str]:
 
         known = chapters(pages)
         whole = counted(known, len(known), ' data-unit="chapter"')
-        panel = panel_html(sum(map(len, items.values())), "quizzes and exercises", f", {whole} chapters")
+        panel = panel_html(sum(map(len, items.values())), "quizzes and exercises", f", {whole} chapters", RULES)
         return timed(PLAN.sub(table, ORDER.sub(graph, text)), takes).replace(PROGRESS, panel)
 
     return {src: completed(src, text) for src, text in asking.items()}

@@ -17,7 +17,7 @@ from inside_torch.run.cache import digest
 
 CHAPTERS = "<!-- chapters -->"
 ORDER = re.compile(r"<!-- way ([\w., -]+?) -->")
-SAID = re.compile(r"<!-- (whole|ways|shared|elsewhere) -->")
+SAID = re.compile(r"<!-- (whole|ways|items|shared|elsewhere) -->")
 GROUP = re.compile(r"^  - ([\w ]+):\n((?:   .*\n)+)", re.M)
 OBJECTIVE = re.compile(r"After this page you can (?:[^.]|\.(?!\s|$))+\.")
 BELONGS = re.compile(r"## What it teaches\n+.*?\]\(\.\./([\w-]+\.md)", re.S)
@@ -51,6 +51,11 @@ def way(aims: Sequence[str], pages: Sequence[Page], root: Path = ROOT) -> list[P
     return [page for page in chapters(pages, root) if page.src in there]
 
 
+def in_all(ways: Sequence[Sequence[Page]]) -> list[Page]:
+    """The chapters that all of some ways have, in the order of the book."""
+    return [page for page in ways[0] if all(page in there for there in ways)] if ways else []
+
+
 def exercises_of(page: Page, pages: Sequence[Page], root: Path = ROOT) -> list[Page]:
     """The exercises that name a chapter first where they say what they teach."""
     known = {one.src: one for one in pages if one.kind == "exercise"}
@@ -80,8 +85,8 @@ def linked(pages: Sequence[Page], folder: str) -> str:
 
 def plan(here: Sequence[Page], pages: Sequence[Page], graph: networkx.DiGraph, folder: str, root: Path) -> str:
     """A Markdown table of some chapters, for a page in `folder`: how long each takes, what to be able to do after it,
-    what to read before, and a place for its quizzes and exercises."""
-    rows = ["| chapter | minutes | you can then | read first | done |", "|---|---|---|---|---|"]
+    what it builds on, and a place for its quizzes and exercises."""
+    rows = ["| chapter | minutes | you can then | builds on | done |", "|---|---|---|---|---|"]
     for page in here:
         aim = moved(objective(page), page, folder).removeprefix(AIM).removesuffix(".").replace("|", "\\|")
         first = linked([one for one in chapters(pages, root) if graph.has_edge(one.src, page.src)], folder)
@@ -100,10 +105,13 @@ def expanded(page: Page, pages: Sequence[Page], root: Path = ROOT) -> str:
     ways = [way(some.split(), pages, root) for some in aims]
 
     def said(found: re.Match[str]) -> str:
-        shared = [one for one in known if all(one in there for there in ways)]
+        shared = in_all(ways)
         alone = [one for one in known if not any(one in there for there in ways)]
         if found[1] == "whole":
             return f"{len(known)} chapters and takes {time(known)}"
+        if found[1] == "items":
+            some = [sum(map(len, map(quizzes, known))), sum(len(exercises_of(page, pages, root)) for page in known)]
+            return f"{some[0]} quizzes and {some[1]} exercises"
         if found[1] == "ways":
             return f"<!-- between {' ; '.join(' '.join(one.src for one in there) for there in ways)} -->"
         return linked(shared if found[1] == "shared" else alone, folder) + f" ({time(shared)})" * (found[1] == "shared")
@@ -111,5 +119,5 @@ def expanded(page: Page, pages: Sequence[Page], root: Path = ROOT) -> str:
     parts, by_src = [], {one.src: one for one in known}
     for part, entries in GROUP.findall((root / "mkdocs.yml").read_text(encoding="utf-8").partition("\nnav:\n")[2]):
         if here := [by_src[src] for src in re.findall(r"[\w/-]+\.md", entries) if src in by_src]:
-            parts += [f"### {part}", f"Together {time(here)}.", plan(here, pages, graph, folder, root)]
+            parts += [f"### {part}", f"Together {time(here, 'total')}.", plan(here, pages, graph, folder, root)]
     return SAID.sub(said, page.text.replace(CHAPTERS, "\n\n".join(parts)))

@@ -47,15 +47,16 @@ def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> st
     )
 
 
-def panel_html(count: int, what: str, more: str = "") -> str:
-    """The reader's progress: of so many quizzes or other items, how many are done; `more` is HTML after that."""
+def panel_html(count: int, what: str, more: str = "", rules: str = "") -> str:
+    """The reader's progress: of so many quizzes or other items, how many are done; `more` is HTML after that, and
+    `rules` says what counts as done."""
     return (
         '<section class="it-progress" aria-label="Your progress" data-search-exclude>'
         f"<p><strong>Your progress</strong> <output>0 of {count} {what}</output>{more}</p>"
         '<p><button type="button" name="export">Export</button> <label>Import<input class="it-hidden" type="file" '
         'accept=".json,application/json"></label> <button type="button" name="reset">Reset</button></p>'
-        "<p>This browser keeps it, for all pages. Export saves it to a file, Import reads such a file, Reset forgets "
-        "it.</p></section>"
+        f"<p>{rules}This browser keeps it, for all pages. Export saves it to a file, Import reads such a file, "
+        "Reset forgets it.</p></section>"
     )
 
 

@@ -20,7 +20,6 @@ from .flat import flat_walks as flat_walks
 from .fx import fx_graphs as fx_graphs
 from .graph import backward_graph as backward_graph
 from .groups import view_groups as view_groups
-from .hooked import hook_points as hook_points
 from .hooks import hook_timeline as hook_timeline
 from .kernel import kernel_lines as kernel_lines
 from .keys import call_route as call_route
@@ -43,6 +42,7 @@ from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran
 from .ready import ready_queue as ready_queue
 from .recomputed import segment_curves as segment_curves
+from .refused import refused_names as refused_names
 from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips
 from .sharded import shard_timeline as shard_timeline

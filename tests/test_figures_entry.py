@@ -67,6 +67,19 @@ def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
         assert max(ends) < width and float(one.get("width")) <= width
 
 
+def test_with_its_inputs_each_file_leads_to_what_torchgen_makes_of_it():
+    drawn = yaml_path("masked_select", title="t", inputs=True)
+    formula, named = rows_of(drawn)[-2:]
+    assert formula == ["derivatives.yaml", "masked_select: self: masked_select_backward(...)", "by hand"]
+    assert named == ["native_functions.yaml", "masked_select: CPU: masked_select_cpu", "by hand"]
+    desc = checked_figure(drawn).find(SVG + "desc").text
+    assert re.findall(r"From (\w+\.yaml) .*? writes ([\w:]+)\.", desc) == [
+        ("derivatives.yaml", "VariableType::masked_select"),
+        ("native_functions.yaml", "wrapper_CPU__masked_select"),
+    ]
+    assert drawn.count(entry.READ_BY) == 2 and entry.LEGEND[2] not in drawn
+
+
 def test_an_operator_with_an_overload_is_drawn_and_the_bytes_are_the_same_again(drawn):
     said = str(rows_of(yaml_path("max.dim", title="t")))
     (meta,) = re.findall(r"structured_\w+(?=::meta)", said)

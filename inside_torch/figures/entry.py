@@ -26,16 +26,19 @@ LANE = 18  # beside the boxes on a phone: room for an arrow
 AGAIN = "2 calls again"  # the call that arrives is step 1, and each arrow is the next one
 SLOT, HAND = ["slot"], "by hand"
 LEGEND = "dashed border: by torchgen", "solid arrow: a step", "dotted arrow: names the code"
+READ_BY = "dotted arrow: torchgen reads, writes"
 
 
-def yaml_path(name: str, *, title: str, fails: str = "") -> str:
+def yaml_path(name: str, *, title: str, fails: str = "", inputs: bool = False) -> str:
     """The way of a call of aten's operator `name` on the CPU: the slots of its dispatch table, what torchgen wrote for
     them, the functions written by hand that this calls. Beside it is the entry of native_functions.yaml that names
     them. Boxes with a dashed border are generated. `fails` is a program whose call fails below the kernel: then the
-    functions down to the error are drawn as well. Source: the yaml files and the generator of the wheel, the
-    dispatcher's record of registrations, the headers in ATen/ops, the C++ stack of the program. Raises TypeError for
-    what is no string, ValueError for an operator without an entry, a derivative or a CPU kernel, for a program whose
-    stack has another way, for a figure that is too wide, and where torchgen, the headers or the dispatcher disagree."""
+    functions down to the error are drawn as well. With `inputs`, the files that torchgen reads for a call are beside
+    what it writes from each: the formula leads to autograd's function, and the entry to the wrapper. Source: the yaml
+    files and the generator of the wheel, the dispatcher's record of registrations, the headers in ATen/ops, the C++
+    stack of the program. Raises TypeError for what is no string, ValueError for an operator without an entry, a
+    derivative or a CPU kernel, for a program whose stack has another way, for a figure that is too wide, and where
+    torchgen, the headers or the dispatcher disagree."""
     functions, derivatives, _ = _parsed()
     own = functions.get(checked(name, str, "name"))
     if own is None or name not in derivatives:
@@ -58,14 +61,21 @@ def yaml_path(name: str, *, title: str, fails: str = "") -> str:
         *((one, [HAND], "it-pill") for one in inner),
     ]
     names = [("native_functions.yaml", [*said, HAND], "it-pill")]
-    if len(hand) > 1:
+    if inputs:
+        names.insert(0, ("derivatives.yaml", [f"{name}:", *_formula(derivatives[name]), HAND], "it-pill"))
+    elif len(hand) > 1:
         names.append((class_, ["class", "torchgen"], "it-pill it-dashed"))
     rows = [
         [head, " ".join(lines), ""] if lines == SLOT else [head, " ".join(lines[:-1]), lines[-1]]
         for head, lines, _ in path + names
     ]
-    desc = f"A call of {name}, step by step: {_chain(path)}. The name: {_chain(names)}, which leads to {hand[-1]}."
-    return laid_out(title, desc, ["box", "holds", "written by"], rows, _draw, path, names)
+    desc = f"A call of {name}, step by step: {_chain(path)}. "
+    if inputs:
+        read = zip(names, (autograd, wrapper))
+        desc += "".join(f"From {_chain([one])} torchgen writes {made}. " for one, made in read).strip()
+    else:
+        desc += f"The name: {_chain(names)}, which leads to {hand[-1]}."
+    return laid_out(title, desc, ["box", "holds", "written by"], rows, _draw, path, names, inputs)
 
 
 @cache
@@ -122,25 +132,33 @@ def _below(program: str, way: list) -> list:
     return [one[1] for one in found if one]
 
 
+def _formula(row: dict) -> list:
+    """The first formula of an entry of derivatives.yaml, in short lines; what is between its brackets is left out."""
+    arg, formula = next((key, str(value)) for key, value in row.items() if key not in ("name", "dispatch"))
+    return [f"{arg}:", re.sub(r"[(].*[)]", "(...)", formula)]
+
+
 def _chain(boxes: list) -> str:
     return ", then ".join(f"{head} ({', '.join(lines)})" for head, lines, _ in boxes)
 
 
-def _draw(path: list, names: list, wide: bool) -> list:
+def _draw(path: list, names: list, inputs: bool, wide: bool) -> list:
     """Slots left of the functions in them, and the entry at the right; on a phone all boxes below each other, and the
-    way from the entry to the function that it names is a lane beside them."""
+    way from the entry to the function that it names is a lane beside them. With `inputs`, each file at the right stands
+    beside the function that it leads to, and on a phone has a lane of its own."""
     slots, calls = path[0:3:2], [path[1], *path[3:]]
     count = len(calls)  # the name leads to the third one
     if wide:
-        left, right = [*slots, *[None] * count], [None, *names, *[None] * count]
+        left, right = [*slots, *[None] * count], [*[None] * (not inputs), *names, *[None] * count]
         rows = [[left[i], calls[i], right[i]] for i in range(count)]
     else:
+        names = names[::-1] if inputs else names  # the shorter way is the inner lane, and no lines cross
         rows = [[one] for one in (*path, *names)]
     rows = [[one and Box([one[0], *one[1]], one[2], one[0]) for one in row] for row in rows]
     shapes, at = grid(rows, apart=APART, gap=GAP, pad=10)
     slots = [at[i, 0] if wide else at[2 * i, 0] for i in range(2)]
     calls = [at[i, 1] if wide else at[i + 1 + (i > 0), 0] for i in range(count)]
-    named = [at[i + 1, 2] if wide else at[len(path) + i, 0] for i in range(len(names))]
+    named = [at[i + (not inputs), 2] if wide else at[len(path) + i, 0] for i in range(len(names))]
     (first, second), (autograd, wrapper, hand, *_), end = slots, calls, named[-1]
     steps = down(calls[1:])
     notes = [text(one.middle + 10, one.low + GAP / 2 + 4, str(4 + i), "it-note") for i, one in enumerate(calls[1:-1])]
@@ -156,12 +174,28 @@ def _draw(path: list, names: list, wide: bool) -> list:
         way = ["M", end.x - 1, end.level] if len(names) > 1 else ["M", end.middle, end.low + 1, "V", hand.level]
         leads = arrow(hand.right, hand.level, "left", *way)
         x, y, anchor = named[0].right, autograd.y + 14, "end"
+        if inputs:
+            leads = [
+                shape
+                for one, made in zip(named, calls)
+                for shape in arrow(made.right, made.level, "left", "M", one.x - 1, made.level)
+            ]
+            y = end.low + 26
     else:
         steps += down([first, autograd]) + down([autograd, second]) + down([second, wrapper])
         for one, said in ((first, "1"), (autograd, AGAIN), (second, "3")):
             notes.append(text(one.middle + 10, one.low + GAP / 2 + 4, said, "it-note"))
         lane = ("M", end.right + 1, end.level, "H", end.right + LANE, "V", hand.level)
         leads = arrow(hand.right, hand.level, "left", *lane)
+        if inputs:
+            leads = [
+                shape
+                for one, made, out in zip(named, (wrapper, autograd), (LANE, 2 * LANE))
+                for shape in arrow(
+                    made.right, made.level, "left", "M", one.right + 1, one.level, "H", one.right + out, "V", made.level
+                )
+            ]
         x, y, anchor = MARGIN, end.low + 22, "start"
-    notes += [text(x, y + 18 * i, said, "it-note", anchor) for i, said in enumerate(LEGEND)]
-    return [group("it-3", *down(named), *leads), group("it-1", *steps), *shapes, *notes]
+    legend = (*LEGEND[:2], READ_BY) if inputs else LEGEND
+    notes += [text(x, y + 18 * i, said, "it-note", anchor) for i, said in enumerate(legend)]
+    return [group("it-3", *([] if inputs else down(named)), *leads), group("it-1", *steps), *shapes, *notes]

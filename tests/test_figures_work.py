@@ -35,6 +35,11 @@ def test_it_is_plain_and_fits_a_phone():
     plain_and_fits(svg)
 
 
+def test_what_has_no_formula_is_not_counted():
+    svg = step_work(phases(), title="t")
+    assert "FLOPs not counted." in svg and "FLOPs 0%" not in svg
+
+
 def test_what_disagrees_with_the_figure_raises():
     x = torch.ones(1, 1, 4, 4)
     with pytest.raises(TypeError, match=r"'step' must be a .*Callable, got int"):

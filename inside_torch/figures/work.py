@@ -21,7 +21,8 @@ MOST = 4  # phases
 
 def step_work(phases: dict[str, Callable], *, title: str) -> str:
     """For each phase of a step a bar for its matrix products and one for all else, in three columns: their share of
-    the operators of the step, of the bytes that these move, of the FLOPs that FlopCounterMode counts.
+    the operators of the step, of the bytes that these move, of the FLOPs that FlopCounterMode counts. All bars have one
+    scale. Without a FLOP formula the third column says "not counted".
 
     `phases` maps a name to a function; they run once, one after another, on whatever tensors they use. Bytes moved are
     those of the tensors that an operator takes and returns, none for a view or for memory that is only allocated.
@@ -40,7 +41,7 @@ def step_work(phases: dict[str, Callable], *, title: str) -> str:
     if not rows or not all(sums):
         raise ValueError("the step has no FLOPs, and the figure nothing to draw")
     shares = [(row[0], [count / whole for count, whole in zip(row[1:], sums)]) for row in rows]
-    told = [f"{name}: {', '.join(f'{s:.0%} of the {c}' for s, c in zip(of, COLUMNS))}." for name, of in shares]
+    told = [f"{name}: {', '.join(f'{COLUMNS[i]} {_said(of, i)}' for i in range(3))}." for name, of in shares]
     return laid_out(title, " ".join(told), ["part of the step", *COLUMNS], rows, _draw, shares)
 
 
@@ -76,15 +77,21 @@ def _moved(func, given, out) -> int:
     return sum(t.numel() * t.itemsize for t in taken + made)
 
 
+def _said(of: list, column: int) -> str:
+    """A share in words: products alone have FLOPs, so a zero among these is no count."""
+    if not of[column]:
+        return "0%" if column < 2 else "not counted"
+    return f"{of[column]:.0%}" if of[column] >= 0.005 else "<1%"
+
+
 def _panel(column: int, shares: list, left, top, wide) -> list:
-    """The bars of one column below its name, the longest `wide` px, each with its percentage."""
-    shapes, longest = [text(left, top + 13, COLUMNS[column], "it-name")], max(of[column] for _, of in shares)
+    """The bars of one column below its name, each with its percentage; the longest of all columns has `wide` px."""
+    shapes, longest = [text(left, top + 13, COLUMNS[column], "it-name")], max(max(of) for _, of in shares)
     for i, (name, of) in enumerate(shares):
         y, length = top + 24 + ROW * i, max(of[column] / longest * wide, 1)
-        said = f"{of[column]:.0%}" if of[column] >= 0.005 or not of[column] else "<1%"
         tone = "it-1" if name.endswith(KINDS[0]) else "it-2"
         bar = [rect(left, y, length, HIGH, "it-element")] if of[column] else []
-        shapes.append(group(tone, *bar, text(left + (length if bar else 0) + 5, y + 13, said, "it-value")))
+        shapes.append(group(tone, *bar, text(left + (length if bar else 0) + 5, y + 13, _said(of, column), "it-value")))
     return shapes
 
 

@@ -27,7 +27,7 @@ def find_the_code(entry, delegate):
         kernels["CompositeImplicitAutograd"] = default_name(entry["func"])
     for key, how in HOW.items():
         if key in kernels:
-            if entry.get("structured"):
+            if key == "CPU" and entry.get("structured"):
                 how = "structured"
             return [how, f"Register{key}", kernels[key]]
     return ["none", "", ""]

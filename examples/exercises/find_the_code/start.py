@@ -6,16 +6,17 @@ def find_the_code(entry, delegate):
 
     `entry` is the operator's entry in native_functions.yaml, as a dict. It
     always has "func". Where the file has them, it has "structured" (True),
-    "structured_delegate" (a name) and "dispatch" (a dict). `delegate` is
-    the entry that "structured_delegate" names, or None.
+    "structured_delegate" (a name) and "dispatch" (a dict, see below).
+    `delegate` is the entry that "structured_delegate" names, or None. If
+    there is one, the answer is that for `delegate`.
 
     The result is a list of three strings:
     - "structured", "own", "explicit", "composite" or "none", the first
       that fits
     - "Register" and the dispatch key of the kernel; "" for "none"
-    - the kernel's name in "dispatch". Without "dispatch", the operator's
-      name without its overload, and "_out" if an argument behind "*, " is
-      written to. "" for "none"
+    - the kernel's name in "dispatch"; "" for "none". Without "dispatch",
+      the operator's name up to the period, and "_out" if an argument after
+      "*, " is written to
     """
     raise NotImplementedError("write find_the_code")
 

@@ -10,7 +10,7 @@ class Box:
     """Lives as long as the node that holds it."""
 
     def __init__(self, tensor):
-        self.tensor = tensor.detach()
+        self.tensor = tensor.detach()  # without a path back to the node
 
 
 def saved_bytes(run, parameters):
@@ -22,7 +22,7 @@ def saved_bytes(run, parameters):
         return box
 
     with saved_tensors_hooks(pack, lambda box: box.tensor):
-        result = run()
+        result = run()  # alive until everything is counted
     held = {}
     for box in boxes:
         storage = box.tensor.untyped_storage()

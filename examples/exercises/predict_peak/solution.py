@@ -22,12 +22,13 @@ def saved(widths, batch):
 def peak(widths, batch, optimizer, clear):
     sizes, rows = layers(widths), [4 * batch * width for width in widths]
     base = always(widths, optimizer) + rows[0]
-    old = sum(sizes) if clear == "after" else 0
+    old_gradients = sum(sizes) if clear == "after" else 0
     kept, moments = 0, []
     for hidden in rows[1:-1]:
-        moments.append(base + old + kept + 2 * hidden)  # ReLU: input and result
+        # ReLU: its input and its result
+        moments.append(base + old_gradients + kept + 2 * hidden)
         kept += hidden
-    moments.append(base + old + kept + rows[-1] + 4)  # y and the loss
+    moments.append(base + old_gradients + kept + rows[-1] + 4)  # y and the loss
 
     gradients, coming = 0, 0  # the gradient of y is one number, expanded
     for i in reversed(range(len(sizes))):
@@ -40,6 +41,7 @@ def peak(widths, batch, optimizer, clear):
             kept -= rows[i]
         coming = going
 
+    # optimizer.step(): the loss is alive, the gradient of the loss is not
     temporaries = sum(sizes) if optimizer == "Adam" else 0  # foreach
     moments.append(base + 4 + gradients + temporaries)
     return max(moments)

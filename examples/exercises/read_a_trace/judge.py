@@ -76,7 +76,7 @@ def operator_of(events, i, pick="last", threads=True, zero=True, nodes=False):
     return (max if pick == "last" else min)(found, key=lambda j: (events[j]["ts"], -events[j]["dur"]))
 
 
-def total_of(events, name, nested=False, backward=True, again=False):
+def total_of(events, name, nested=False, backward=True, again=False, itself=True):
     inside = [any(events[j]["name"] == name for j in around(events, i)) for i in range(len(events))]
     total = 0
     for i, one in enumerate(events):
@@ -84,7 +84,7 @@ def total_of(events, name, nested=False, backward=True, again=False):
             total += one["dur"] * (nested or not inside[i])
         elif is_node(one) and backward and (again or not inside[i]):
             made = operator_of(events, i)
-            total += one["dur"] * (made is not None and inside[made])
+            total += one["dur"] * (made is not None and (inside[made] or (itself and events[made]["name"] == name)))
     return total
 
 
@@ -219,6 +219,8 @@ TOTAL = {
     "inside it.": lambda events, name: total_of(events, name, backward=False),
     "You may have added nodes that were counted already. If backward runs inside an event of that name, its time "
     "is in the event.": lambda events, name: total_of(events, name, again=True),
+    "You may have left out the node of an operator that is itself called what was asked for. It belongs to the total, "
+    "like the nodes of operators inside.": lambda events, name: total_of(events, name, itself=False),
 }
 
 
@@ -275,13 +277,14 @@ def check(work):
     compare(
         "total_of",
         [
-            (example, "layer"),
+            *((example, name) for name in ("layer", "linear", "addmm")),
             *((events, "block") for events in (nested, whole, named)),
             *((events, name) for events in (*traces, trace) for name in NAMES),
+            *((events, "operator") for events in traces),
         ],
         work.total_of,
         total_of,
         TOTAL,
-        "Add the durations of the events with the name that lie in no other of that name. Then add each node that "
-        "lies in none, if its operator lies in one.",
+        "Leave out each event inside one of that name. Of the others, add those of that name, and the nodes whose "
+        "operator has that name or lies inside an event of that name.",
     )

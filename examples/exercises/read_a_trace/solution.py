@@ -51,20 +51,16 @@ def is_node(event):
 def total_of(events, name):
     above, total = parents(events), 0
 
-    def inside(i):
-        """Whether an event called `name` is around event i."""
-        outer = above[i]
-        while outer is not None and events[outer]["name"] != name:
-            outer = above[outer]
-        return outer is not None
+    def belongs(i):
+        """Whether event i, or one around it, is called `name`."""
+        while i is not None and events[i]["name"] != name:
+            i = above[i]
+        return i is not None
 
     for i, event in enumerate(events):
-        if inside(i):
+        if belongs(above[i]):
             continue  # its time is in that of the event around it
-        if event["name"] == name:
+        backward = is_node(event) and belongs(operator_of(events, i))
+        if event["name"] == name or backward:
             total += event["dur"]
-        elif is_node(event):
-            made = operator_of(events, i)
-            if made is not None and inside(made):
-                total += event["dur"]
     return total

@@ -293,7 +293,8 @@ def check(work):
             before, after = drawn.names(early)
             raise Wrong(
                 f"route(loss, x) after ({code})\n  gave      {drawn.names(nodes)}\n{before} stands before {after}, "
-                f"which feeds it. A node can run when the last of its gradients has arrived, not when the first has."
+                "which has an edge to it. A node can run when the last of its gradients has arrived, not when the "
+                "first has."
             )
     compare(
         "paths(loss, x) after ",

@@ -10,7 +10,7 @@ def edges(node):
 
 
 def ordered(root):
-    """All nodes that root leads to, none before one that feeds it."""
+    """All nodes that root leads to, none before one with an edge to it."""
     nodes, waiting = [root], Counter()
     for node in nodes:  # the list grows while the loop runs
         for after, _ in edges(node):
@@ -38,7 +38,7 @@ def route(loss, x):
 def paths(loss, x):
     start, target = get_gradient_edge(loss)[:2], get_gradient_edge(x)[:2]
     ways = Counter({start[0]: 1})
-    arrived = 1 if start == target else 0
+    arrived = 1 if start == target else 0  # x is loss
     for node in ordered(start[0]):
         for edge in edges(node):
             ways[edge[0]] += ways[node]

@@ -6,8 +6,9 @@ import torch
 def route(loss, x):
     """A list of the nodes that torch.autograd.grad(loss, x) runs.
 
-    List each once, and none before a node that feeds it. The node at which
-    the gradient of x arrives does not run and is not listed.
+    List each once, and none before a node that has an edge to it. The node
+    at which the gradient of x arrives does not run and is not listed. The
+    list is empty if loss does not lead to the node of x, or has that node.
     """
     raise NotImplementedError("write route")
 

@@ -57,6 +57,8 @@ def total_of(events, name):
 
     for i, event in enumerate(events):
         made = operator_of(events, i) if is_node(event) else None
-        if (event["name"] == name and not inside(i)) or (made is not None and inside(made)):
+        if (event["name"] == name and not inside(i)) or (
+            made is not None and (events[made]["name"] == name or inside(made))
+        ):
             total += event["dur"]
     return total

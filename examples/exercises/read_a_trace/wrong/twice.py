@@ -57,6 +57,8 @@ def total_of(events, name):
 
     for i, event in enumerate(events):
         made = operator_of(events, i) if is_node(event) else None
-        if event["name"] == name or (made is not None and inside(made) and not inside(i)):
+        if event["name"] == name or (
+            made is not None and (events[made]["name"] == name or inside(made)) and not inside(i)
+        ):
             total += event["dur"]
     return total

@@ -61,6 +61,6 @@ def total_of(events, name):
         if inside(i):
             continue
         made = operator_of(events, i) if is_node(event) else None
-        if event["name"] == name or (made is not None and inside(made)):
+        if event["name"] == name or (made is not None and (events[made]["name"] == name or inside(made))):
             total += event["dur"]
     return total

@@ -20,8 +20,8 @@ def make(creator, *sizes, dtype=None, **options):
 
 # --8<-- [start:memory]
 def point(x, cpu):  # lets x, a tensor of the device, read the bytes of cpu
-    new, whole = torch._C._construct_storage_from_data_pointer, cpu.untyped_storage()
-    storage = new(whole.data_ptr(), torch.device("toy:0"), whole.nbytes())
+    at, whole = torch._C._construct_storage_from_data_pointer, cpu.untyped_storage()
+    storage = at(whole.data_ptr(), torch.device("toy:0"), whole.nbytes())
     storage.memory = cpu  # keeps the bytes alive as long as the storage
     place = cpu.storage_offset(), cpu.shape, cpu.stride()
     return aten.set_.source_Storage_storage_offset.redispatch(CPU, x, storage, *place)
@@ -108,11 +108,11 @@ for name in ("empty.memory_format", "empty_strided", "_copy_from"):
 others = torch.library.Library("_", "IMPL")
 others.fallback(fallback, "PrivateUse1")
 few = list(train("toy"))
-# --8<-- [end:few]
 on_cpu = list(train("cpu"))
 for device, found in ("toy", losses), ("toy with three kernels", few), ("cpu", on_cpu):
     print(f"{device}: {len(found)} losses, from {found[0]:.4f} to {found[-1]:.4f}")
 print("all losses equal:", losses == few == on_cpu)
+# --8<-- [end:few]
 assert losses == few == on_cpu and len(names) == 24 and set(OWN) <= set(names)
 a = torch.linspace(-1, 1, 6).view(2, 3)
 for call in (torch.sin, torch.sort, torch.linalg.svdvals, torch.t, torch.diag, lambda x: x.cumsum(1), lambda x: x[1:]):

@@ -56,6 +56,14 @@ def width(page: Page, build: Build) -> Found:
             yield line, f"is {len(found[0])} columns wide"
 
 
+def apart(page: Page, build: Build) -> Found:
+    """A blank line stands below a fence: without it, the text that follows is set as part of the block."""
+    lines = page.text.split("\n")
+    for fence in page.fences:
+        if "".join(lines[fence.end : fence.end + 1]).strip():
+            yield fence.end + 1, "follows a fence without a blank line"
+
+
 def stable(page: Page, build: Build) -> Found:
     """A block prints the same in every run and on every machine: a seed; no address, time, path, number of threads."""
     for fence in page.running:
@@ -221,7 +229,7 @@ def exercise(page: Page, build: Build) -> Found:
 
 RULES = {
     "page": (
-        *(length, width, stable, typed, voice, admonitions, terms, introduced, glossed),
+        *(length, width, apart, stable, typed, voice, admonitions, terms, introduced, glossed),
         *(answers, navigation, links, examples, approved, compared),
     ),
     "chapter": (chapter, quizzed),

@@ -44,6 +44,8 @@ CASES = [
     (rules.width, "x", MINE + fence("x = 1\ny = '" + "a" * 80 + "'"), 5, "is 86 columns wide"),
     (rules.width, "x", MINE + fence("a" * 77, "cpp"), 4, "is 77 columns wide"),
     (rules.width, "x", MINE + fence("a" * 76, "cpp"), 0, ""),
+    (rules.apart, "x", MINE + fence("x = 1") + "So:\n", 6, "follows a fence without a blank line"),
+    (rules.apart, "x", MINE + fence("x = 1") + "\nSo:\n", 0, ""),
     (rules.stable, "x", MINE + fence("x = 1\nprint(id(x) > 0)"), 5, "prints an address"),
     (rules.stable, "x", MINE + fence("print(object())"), 3, "prints an address: 0x…"),
     (rules.stable, "x", MINE + fence("print('0x7' + 'f' * 9)"), 3, "prints an address: 0x7fff"),

@@ -44,8 +44,8 @@ for step in range(100):
 # column.
 
 # %%
-print("shape  ", tuple(x.shape), "strides", x.stride())
 size = x.untyped_storage().nbytes()
+print("shape  ", tuple(x.shape), "strides", x.stride())
 print("storage", size, "bytes for", x.numel(), "numbers")
 
 # %% [markdown]

@@ -35,7 +35,8 @@ FENCE = re.compile(r"^ *(`{3,})[^\n]*\n.*?^ *\1$", re.S | re.M)
 CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 FORMULA = re.compile(r"\$[^$\n]+\$")
 SYNTAX = re.compile(
-    r"^.*(?:!!! |\?\?\?\+? |=== \"|--8<--|\]\(src:|\{[:.#]|\{ [:.#]|\bmarkdown=|<div|\]\((?!https:)[^)]*\.md\b|[\x1a\x1b]).*$",
+    r"^.*(?:!!! |\?\?\?\+? |=== \"|--8<--|\]\(src:|\{[:.#]|\{ [:.#]|\bmarkdown=|<div"
+    r"|\]\((?!https:)[^)]*\.md\b|[\x1a\x1b]).*$",
     re.M,
 )
 

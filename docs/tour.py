@@ -10,8 +10,8 @@
 # # The tour
 #
 # Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
-# computes, and back. It takes one sitting: plan 45 minutes if you look at every output. Every stop ends with a link
-# to the chapter that explains it in full, so you need not understand each detail now. What you should have at the end
+# computes, and back. It takes one sitting: plan 45 minutes if you look at every output. The stops end with links
+# to the chapters that explain them in full, so you need not understand each detail now. What you should have at the end
 # is the order of what happens: at the last stop you fill it in yourself.
 #
 # The cells of this notebook share one Python, and they ran from the top to the bottom. (On all other pages of the
@@ -107,13 +107,14 @@ print("forward:", *forward)
 # %% [markdown]
 # The first linear layer is `t` (the view from the first stop) and `addmm`, a matrix product with the bias added.
 # `cross_entropy` is `_log_softmax` and `nll_loss_forward`. The two calls of `detach` are nobody's line: autograd, the
-# part of PyTorch that records for backward, makes them when it saves the result of the operator before. (Our mode is
-# called after autograd, so it sees them.)
+# part of PyTorch that records for backward, makes them when it saves the result of the operator before.
 #
 # One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
-# backward will need. The *dispatcher* picks among them for each call. It looks at the tensors: each carries a set
-# of keys, and the highest key that is switched on and has a kernel comes first. (The two functions of `torch._C` in the
-# next cell are private: fine for looking, not for building on.)
+# backward will need. Each of these jobs has a name, its key: `CPU`, `CUDA`, `AutogradCPU`. A tensor carries the keys of
+# the jobs that it may need, and the *dispatcher* runs the kernel of the highest key that a call's tensors carry. It
+# skips a key that is switched off, and one that has nothing to do for this operator. Here are the keys of `x` and of
+# the loss, and two kernels of `addmm`. (The two functions of `torch._C` are private: fine for looking, not for
+# building on.)
 
 # %%
 weight = model[0].weight
@@ -125,13 +126,13 @@ for line in table:
         print(line.split(" [")[0].replace("/__w/pytorch/pytorch/", ""))
 
 # %% [markdown]
-# Keys are printed from the lowest to the highest. Both tensors have a key for autograd and one for the CPU, although
-# `x` does not require grad: whether there is something to note, the kernel for autograd finds out. The other two keys
-# are skipped in this call: mixed precision (autocast) is off, and for `addmm` the key `ADInplaceOrView` has no kernel
-# that does anything. So a call of `addmm` runs two kernels, one after the other. The one for `AutogradCPU` notes how to
-# go back, and calls `addmm` again without the keys of autograd. This second call ends in the one for `CPU`, which
-# computes. The rows name the files of PyTorch that registered the two. Both files are generated when PyTorch is built;
-# the number is a line in the file.
+# Keys are printed from the lowest to the highest. Two of the four are skipped in a call of `addmm`: mixed precision,
+# `AutocastCPU`, is switched off, and `ADInplaceOrView` has nothing to do for `addmm`. So two kernels run, one after the
+# other. The one for `AutogradCPU` notes how to go back, and calls `addmm` again without the keys of autograd. This
+# second call ends in the one for `CPU`, which computes. (Our mode sees a call only after autograd, so it noted the
+# second.) `x` has the key of autograd, too, although it does not require grad: the kernel finds out that there is
+# nothing to note. The rows name the files of PyTorch that registered the two kernels. Both files are generated when
+# PyTorch is built; the number is a line in the file.
 #
 # *In full:* [Tensor types](tensor-types.html), [Forward](forward.html), [Dispatcher](dispatcher.html).
 #
@@ -160,8 +161,9 @@ for node in nodes:
     print(f"{node.name().split('::')[-1]:20}", *saved(node))
 
 # %% [markdown]
-# Read it from the top, from the loss back to the Parameters. `NllLossBackward0` belongs to the last operator of
-# forward. The four `AccumulateGrad` nodes are the ends, one for each Parameter. `ReluBackward0` has saved its result of
+# The list begins at the loss, then come the nodes one step further back, then two steps, and so on. `NllLossBackward0`
+# belongs to the last operator of forward. It has saved the logarithms, the targets, and the number by which the loss
+# was divided. The four `AccumulateGrad` nodes are the ends, one for each Parameter, and write its `.grad`. `ReluBackward0` has saved its result of
 # shape (8, 4): where that is 0, no gradient passes. The lower `AddmmBackward0`, that of the first layer, has saved `x`
 # and not the weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved
 # tensors are one reason why training needs more memory than prediction. Gradients, the optimizer's state and what
@@ -230,7 +232,7 @@ print("writes to the weight:", weight._version - version)
 #
 # ## 7. Where the bytes are
 #
-# Now we weigh the same step. `MemTracker` (private) is a dispatch mode, too. It sorts the bytes of all tensors by
+# Now we weigh such a step. `MemTracker` (private) is a dispatch mode, too. It sorts the bytes of all tensors by
 # what they are for, and keeps the sums of the moment when most are alive. We make the batch 64 times as
 # large, so that it counts:
 
@@ -303,11 +305,11 @@ for name, way in ways.items():
 
 # %% [markdown]
 # The difference in bytes is the result of the ReLU, 8 kilobytes. The price is one product: backward ran the first
-# layer again. It did not need to run the second one again, because that layer has to save only its input. (All that
-# forward saves is more than the activations of the seventh stop: it has the batch, and what the loss had already let go
-# at the peak.)
+# layer again. It did not need to run the second one again, because that layer has to save only its input. (Both
+# numbers are larger than the activations of the seventh stop: the batch is among them, and what the loss has let go
+# before the peak.)
 #
-# How many calls was all that? A profile records each operator with its place in the tree of calls. Here are the
+# How many calls does one step make? A profile records each operator with its place in the tree of calls. Here are the
 # events of one step by who called them, and the floating-point operations of the matrix products:
 
 # %%
@@ -417,8 +419,10 @@ for kind in ("extern_kernels", "cpp_fused"):
 #
 # That was one step of training. Each operator below went the way of the third stop: the dispatcher ran its kernel for
 # autograd, which left a node, and then its kernel for the CPU. Here is the step as one picture, made from the nodes
-# of the fourth stop and the operators of the third. Forward goes down on the left. Each operator has left the node
-# beside it, and backward goes up through the nodes. To the right are the gradients that a node passes to Parameters.
+# of the fourth stop and the operators of the third. Forward runs down on the left. Each operator has left the node
+# beside it, and backward runs the nodes from the bottom to the top. (That is the order of time. An `AddmmBackward0`
+# sends one gradient to the `TBackward0` above it, for the weight, and one past it, to the ReLU.) To the right are the
+# gradients that a node passes to Parameters.
 # `step()` reads them. The last row is what it writes for each:
 
 # %%

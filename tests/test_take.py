@@ -36,7 +36,7 @@ CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 FORMULA = re.compile(r"\$[^$\n]+\$")
 SYNTAX = re.compile(
     r"^.*(?:!!! |\?\?\?\+? |=== \"|--8<--|\]\(src:|\{[:.#]|\{ [:.#]|\bmarkdown=|<div"
-    r"|\]\((?!https:)[^)]*\.md\b|[\x1a\x1b]).*$",
+    r"|\]\([^)]*\.md\b|[\x1a\x1b]).*$",
     re.M,
 )
 

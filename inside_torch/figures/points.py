@@ -10,7 +10,7 @@ from torch.library import _scoped_library
 
 from inside_torch.drawing.checks import checked
 from inside_torch.drawing.layout import MARGIN
-from inside_torch.drawing.svg import arrow_down, text
+from inside_torch.drawing.svg import arrow_down, path, text
 
 from .boxes import Box, down, grid, laid_out
 from .layers import Functions, Operators
@@ -18,9 +18,8 @@ from .noted import put_before
 
 PLACES = {
     "above autograd": ("TorchFunctionMode", "__torch_function__"),
-    "autograd": ("Library AutogradCPU",),
-    "below autograd": ("TorchDispatchMode", "__torch_dispatch__"),
-    "the kernel": ("Library CPU",),
+    "in its place": ("Library AutogradCPU",),
+    "below autograd": ("TorchDispatchMode", "__torch_dispatch__", "Library CPU"),
 }
 
 
@@ -81,21 +80,22 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
 
 
 def _draw(rows: list, wide: bool) -> list:
-    """A stack of boxes, and a second one beside it, which starts at autograd."""
+    """A stack of boxes, those of a place beside one line, and a second stack, which starts at autograd."""
     places = {point: place for place, points in PLACES.items() for point in points}
-    boxes, names, gaps = [[Box([way], "", way) for way in ("forward", "backward")]], {}, []
+    of = {place: [i for i, (point, *_) in enumerate(rows, 1) if places[point] == place] for place in PLACES}
+    boxes, gaps = [[Box([way], "", way) for way in ("forward", "backward")]], []
     for i, (point, name, back) in enumerate(rows, 1):
-        kind = "it-element" if "autograd" in places[point].split()[0] else "it-pill"
+        kind = "it-element" if places[point] == "in its place" else "it-pill"
         boxes.append([Box([point, name], kind, point), Box([back], kind) if back else None])
-        names |= {i: places[point]} if places[point] not in names.values() else {}
-        gaps.append(14 if wide or i not in names else 28)
+        gaps.append(14 if wide or i != of[places[point]][0] else 28)
     left, apart, pad = (MARGIN + 150, 60, 26) if wide else (MARGIN, 16, 5)
     shapes, at = grid(boxes, left, MARGIN, apart, [*gaps, 14], pad)
     shapes += down(at[i, 0] for i in range(1, len(boxes)))
-    for i, name in names.items():
-        place = at[i, 0]
-        x, y = (MARGIN, place.level + 4) if wide else (place.right + apart, place.y - 8)
+    for name, (i, *_, last) in ((name, (rows[0], *rows)) for name, rows in of.items()):
+        place, low = at[i, 0], at[last, 0].low
+        x, y = (MARGIN, (place.y + low) / 2 + 4) if wide else (place.right + apart, place.y - 8)
         shapes.append(text(x, y, name, "it-note"))
+        shapes += [path("M", left - 16, place.y, "V", low)] if wide else []
     first = at[3, 1]
     beside = first.middle if wide else first.right - 12  # on a phone the names of places stand in the middle
     for a, b in pairwise(at[i, 1] for i in range(3, len(rows) + 1)):

@@ -13,13 +13,14 @@ PIECES = ("kernel", "fake", "setup", "backward", "vmap")
 
 
 def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> str:
-    """A row for each of six uses of an operator of one tensor, a column for each of its five functions, and in a cell
+    """A row for each of seven uses of an operator of one tensor, a column for each of its five functions, and in a cell
     how often the use called the function.
 
     `pieces` has the functions: kernel, fake, setup, backward and vmap. They are registered as the custom operator
     `name`, each inside a counter, and the uses run on `x`, one after another. Raises TypeError for what is no function
     and no tensor, ValueError for other pieces, for one that no use calls, for a second call of the compiled operator
-    that calls more than the kernel, and for a name that does not fit; RuntimeError for a name that is taken."""
+    that calls more than the kernel, for its backward that calls any, and for a name that does not fit; RuntimeError
+    for a name that is taken."""
     if tuple(checked(pieces, dict, "pieces")) != PIECES:
         raise ValueError(f"the pieces are {', '.join(PIECES)}, got {', '.join(map(str, pieces))}")
     for piece, one in pieces.items():
@@ -32,9 +33,9 @@ def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> st
         rows.append([use, *(called.count(piece) for piece in PIECES)])
     if unused := [piece for i, piece in enumerate(PIECES, 1) if not any(row[i] for row in rows)]:
         raise ValueError(f"no use calls {', '.join(unused)}")
-    if any(rows[4][2:]):
-        raise ValueError(f"the second call of the compiled operator is drawn with its kernel alone, and got {rows[4]}")
-    said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n)}." for use, *counts in rows]
+    if any(rows[4][2:]) or any(rows[5][1:]):
+        raise ValueError(f"a compiled operator is drawn with its kernel alone, and without it in backward: {rows[4:6]}")
+    said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n) or 'none'}." for use, *counts in rows]
     shown = [[use, *(str(count or DASH) for count in counts)] for use, *counts in rows]
     desc = "Calls of each function. " + " ".join(said)
     return laid_out(title, desc, ["use", *PIECES], rows, tally, PIECES, shown, (40, 80), kind="it-1 it-large")
@@ -69,6 +70,7 @@ def _uses(name: str, operator, x: torch.Tensor) -> dict:
         f"{said}(w), w requires grad": lambda: kept.append(operator(w).sum()),
         "backward()": lambda: kept.pop().backward(),
         "compiled(w), first call": lambda: compiled(w),
-        "compiled(w), second call": lambda: compiled(w),
+        "compiled(w), second call": lambda: kept.append(compiled(w).sum()),
+        "backward() of that call": lambda: kept.pop().backward(),
         f"vmap({said})(x)": lambda: torch.func.vmap(operator)(x),
     }

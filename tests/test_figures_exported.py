@@ -23,12 +23,13 @@ def exported(f, *inputs: torch.Tensor) -> ExportedProgram:
     return export(module, inputs)
 
 
-def test_inputs_are_those_of_the_signature_beside_the_operator_that_takes_them():
+def test_inputs_are_those_of_the_signature_in_its_order_beside_the_operator_that_takes_them():
     program = model()
     rows = rows_of(exported_program(program, title="t"))
     drawn = {(kind, name) for what, kind, name, _, _ in rows if what == "input"}
     assert drawn == {(s.kind.name, s.target or s.arg.name) for s in program.graph_signature.input_specs}
     assert [row[4] for row in rows if row[0] == "input"] == ["aten.linear"] * 5
+    assert [row[2] for row in rows if row[0] == "input"][:3] == ["0.weight", "0.bias", "input"]
     assert [row[2] for row in rows if row[0] == "operator"] == ["aten.linear", "aten.relu", "aten.linear"]
     assert rows[-1] == ["output", "USER_OUTPUT", "linear_1", "(8, 2)", ""]
 

@@ -28,8 +28,8 @@ class Step(NamedTuple):
 
 def exported_program(program: ExportedProgram, *, title: str) -> str:
     """Each operator of an exported program in a box, from top to bottom in the order in which they run; on its left the
-    inputs of the graph that it takes, each with its kind and the name it has in the model; at the end the output.
-    Sizes are those of the graph, so a dynamic one is a symbol.
+    inputs of the graph that it takes, in the graph's order, each with its kind and the name it has in the model; at the
+    end the output. Sizes are those of the graph, so a dynamic one is a symbol.
 
     Raises TypeError for what is no exported program, ValueError for a program that is not a chain (an operator that
     takes anything but inputs and the result right before it), for one with an input that no operator takes or that two
@@ -48,10 +48,11 @@ def _read(program: ExportedProgram) -> tuple:
     calls = [node for node in program.graph.nodes if node.op == "call_function"]
     if not 0 < len(calls) <= MOST:
         raise ValueError(f"the program has {len(calls)} operators, and 1 to {MOST} can be drawn")
+    order = {node: i for i, node in enumerate(program.graph.nodes)}
     steps, taken, before = [], set(), None
     for node in calls:
         inputs = []
-        for one in node.all_input_nodes:
+        for one in sorted(node.all_input_nodes, key=order.get):
             if one.op == "placeholder" and one not in taken:
                 spec = specs[one.name]
                 inputs.append((InputKind(spec.kind).name, spec.target or one.name, _shape(one)))

@@ -45,6 +45,10 @@ def test_each_observer_is_asked():
     figure_html(checked_figure(svg), "")
 
 
+def test_the_observers_are_chosen():
+    assert answers(who_sees(Net(), title="t", observers=("to()",)))["mask"] == ["yes"]
+
+
 def hidden(net):
     vars(net)["w"] = torch.ones(2)
 

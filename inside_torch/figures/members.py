@@ -14,20 +14,23 @@ OBSERVERS = ("optimizer", "checkpoint", "to()", "eval()")
 MOST = 16  # more attributes do not fit a page
 
 
-def who_sees(module: nn.Module, *, title: str) -> str:
+def who_sees(module: nn.Module, *, title: str, observers: tuple = OBSERVERS) -> str:
     """A row for each attribute of `module` that holds tensors or modules, and whether four observers reach it: an
     optimizer given `parameters()`, a checkpoint of `state_dict()`, a conversion by `to()`, and `eval()`. The module
     itself is asked, and is left as it was. A dash stands where a question has no answer, as for the mode of a tensor.
+    The figure shows the answers of `observers`, in their order.
     Raises TypeError for what is no module, ValueError for none or more than 16 attributes, for a registered one that
     another hides, and where an observer reaches another tensor of that name, or not all of what an attribute holds."""
     held = _attributes(checked(module, nn.Module, "module"))
     if not 1 <= len(held) <= MOST:
         raise ValueError(f"the module has {len(held)} attributes to draw, and 1 to {MOST} can be drawn")
-    rows = [[kind, name, *_answers(module, *_held(value, name))] for kind, name, value in held]
-    said = [f"{n} ({kind}): {', '.join(f'{o} {s}' for o, s in zip(OBSERVERS, seen) if s)}." for kind, n, *seen in rows]
+    chosen = [OBSERVERS.index(one) for one in observers]
+    asked = [(kind, name, _answers(module, *_held(value, name))) for kind, name, value in held]
+    rows = [[kind, name, *(seen[i] for i in chosen)] for kind, name, seen in asked]
+    said = [f"{n} ({kind}): {', '.join(f'{o} {s}' for o, s in zip(observers, seen) if s)}." for kind, n, *seen in rows]
     shown = [line for kind, same in groupby(rows, itemgetter(0)) for line in ([kind], *(row[1:] for row in same))]
-    heads = ["kind", "attribute", *OBSERVERS]
-    return laid_out(title, " ".join(said), heads, rows, tally, OBSERVERS, shown, (36, 36), kind="it-1 it-large")
+    heads = ["kind", "attribute", *observers]
+    return laid_out(title, " ".join(said), heads, rows, tally, observers, shown, (36, 36), kind="it-1 it-large")
 
 
 def _attributes(module: nn.Module) -> list:

@@ -137,10 +137,9 @@ def _wide(rows: list, names: list) -> tuple:
     for i, name in enumerate(names):
         shapes.append(text(MARGIN, y + 18, name, "it-value"))
         for j, (kind, unit, *whole) in enumerate(rows):
-            shapes += _cell(left + step * j, y, step - 4, bool(whole[i]), kind if unit == name else "")
+            shapes += _cell(left + step * j, y, step - 4, bool(whole[i]), kind if unit in (name, "") else "")
         y += HIGH
     most, low, x = max(sum(row[2:]) for row in rows), y + 54 + BARS, left
-    shapes.append(text(left + step * (len(rows) - 0.5) - 2, y + 12, "step", "it-name", "middle"))
     for band, (tone, kind) in BANDS.items():
         shapes += [group(tone, rect(x, y + 2, 14, 12, kind)), text(x + 20, y + 12, band, "it-value")]
         x += code_width(band, READ) + 44
@@ -165,7 +164,7 @@ def _narrow(rows: list, names: list) -> tuple:
     most, y = max(sum(row[2:]) for row in rows), y + 22
     for row in rows:
         for i, name in enumerate(names):
-            said = row[0] if row[1] == name or (not row[1] and i == 0) else ""
+            said = row[0] if row[1] in (name, "") else ""
             shapes += _cell(MARGIN + (column + 6) * i, y, column, bool(row[2 + i]), said)
         x, room = left, NARROW - left - code_width(str(most), READ)
         for size, (tone, kind) in _parts(row):

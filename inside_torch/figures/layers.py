@@ -3,7 +3,6 @@
 import re
 import warnings
 from collections.abc import Callable
-from itertools import count
 
 import torch
 from torch.autograd.profiler import profile
@@ -18,8 +17,8 @@ from .boxes import LINE, Box, Place, laid_out
 from .graph import explore
 from .keys import keys_of, registered
 
-LABEL = 134  # px for the names of layers
-HEADS = "Eager mode: down at every call", "Compiled: down once, at the first call"
+HEADS = "Eager mode: every call", "Compiled: first call", "Compiled: later calls"
+APART = 14  # px from one way down to the next
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
 
@@ -67,17 +66,17 @@ def copied(inputs: tuple) -> list:
 
 
 def line_layers(f, *inputs: torch.Tensor, call: str, title: str) -> str:
-    """The way of one call of torch in `f(*inputs)`, the first of this name: a row for each layer, from Python down to
-    the kernel, and from Dynamo down to machine code, with what the layer holds of that call. The inputs are not
-    changed, and get no gradients. Raises TypeError for inputs that are no tensors, ValueError for a result without
-    gradient or of more than one element, where f makes no such call, where the call's table of operators or Inductor's
-    code for it can't be found."""
-    eager, compiled = _eager(f, copied(inputs), call), _compiled(f, copied(inputs), call)
-    rows = [[name, ", ".join(said)] for name, said in eager + compiled]
+    """The way of one call of torch in `f(*inputs)`, the first of this name, in columns: in eager mode, in the first
+    call of the compiled f, and in a later one, from top to bottom with a box for each layer and what it holds of that
+    call. The inputs are not changed, and get no gradients. Raises TypeError for inputs that are no tensors, ValueError
+    for a result without gradient or of more than one element, where f makes no such call, where the call's table of
+    operators or Inductor's code for it can't be found."""
+    ways = [_eager(f, copied(inputs), call), *_compiled(f, copied(inputs), call)]
+    rows = [[head, name, ", ".join(said)] for head, layers in zip(HEADS, ways) for name, said in layers]
     desc = f"The call {call}, from top to bottom. "
-    for head, layers in zip(HEADS, (eager, compiled)):
+    for head, layers in zip(HEADS, ways):
         desc += f"{head}. " + " ".join(f"{name}: {', '.join(said)}." for name, said in layers) + " "
-    return laid_out(title, desc.strip(), ["floor", "holds"], rows, _draw, [eager, compiled], kind="")
+    return laid_out(title, desc.strip(), ["call", "floor", "holds"], rows, _draw, ways, kind="")
 
 
 def _eager(f, inputs: list, call: str) -> list:
@@ -101,8 +100,9 @@ def _eager(f, inputs: list, call: str) -> list:
     return [*named, ("kernel", [ran.name, *below])]
 
 
-def _compiled(f, inputs: list, call: str) -> list:
-    """The layers that torch.compile brings a call down, as (name, what the layer holds of it)."""
+def _compiled(f, inputs: list, call: str) -> tuple[list, list]:
+    """The layers that the first call of the compiled f brings a call down, and those that are left of them in a later
+    one, as (name, what the layer holds of it)."""
 
     def named(graph, captured):
         nodes = [node for node in graph.graph.nodes if node.op == "call_function" and _source(node) == call]
@@ -114,12 +114,21 @@ def _compiled(f, inputs: list, call: str) -> list:
     function = re.search(r"kernel\(((?:const )?\w+\*)", own)
     if not computed or not function:
         raise ValueError(f"Inductor wrote no function for {call} alone")
-    return [
+    machine = ("machine code", [f"kernel({function[1]})"])
+    first = [
         ("Dynamo", [name for name in map(_name, captured) if name == call][:1]),
         ("AOTAutograd", [f"{way}: {said}" for way, said in zip(("forward", "backward"), graphs, strict=True)]),
         ("Inductor", [f"cpp_fused_{own.split()[0]}", computed[1]]),
-        ("machine code", [f"kernel({function[1]})"]),
+        machine,
     ]
+    return first, [("guards", [f"{_guarded(f)} tensors checked"]), machine]
+
+
+def _guarded(f) -> int:
+    """The number of tensors that the guards of the newest code for f check."""
+    from torch._dynamo.eval_frame import _debug_get_cache_entry_list
+
+    return str(_debug_get_cache_entry_list(f)[0].guard_manager).count("check_tensor(")
 
 
 def _traced(f, inputs: list, note: Callable, settings: dict | None = None) -> tuple[list, list, list]:
@@ -178,23 +187,21 @@ def _by_call(graph, captured: list) -> list:
 
 
 def _draw(ways: list, wide: bool) -> list:
-    """A box for each layer, with its name on the left, on a phone above, and a heading over each of both ways down."""
-    shapes, y = [], MARGIN
-    room = ROOM - LABEL if wide else NARROW
-    width = max(room, *(widest(said, READ) + 24 for layers in ways for _, said in layers))
-    left = MARGIN + LABEL if wide else MARGIN
-    number = count(1)
-    for head, layers in zip(HEADS, ways):
-        shapes.append(text(left, y + 13, head, "it-note"))
+    """A column for each way down, on a phone one below the other, with a box for each layer under its name."""
+    widths = [
+        widest([head, *(line for name, said in layers for line in (name, *said))], READ) + 16
+        for head, layers in zip(HEADS, ways)
+    ]
+    more = (ROOM - sum(widths) - APART * (len(ways) - 1)) / len(ways)
+    shapes, x, y = [], MARGIN, MARGIN
+    for head, layers, width in zip(HEADS, ways, widths):
+        width = width + more if wide else NARROW
+        shapes.append(text(x, y + 13, head, "it-name"))
         y += 22
         for name, said in layers:
-            y += 0 if wide else 20
-            place = Place(left, y, width, LINE * len(said) + 10)
-            label = y + LINE if wide else y - 8
-            shapes += [
-                *Box(said, "it-pill").drawn(place),
-                text(MARGIN, label + 1, f"{next(number)} {name}", "it-value"),
-            ]
-            y = place.low + 8
-        y += 10
+            shapes.append(text(x, y + 13, name, "it-note"))
+            place = Place(x, y + 19, width, LINE * len(said) + 10)
+            shapes += Box(said, "it-pill").drawn(place)
+            y = place.low + 6
+        x, y = (x + width + APART, MARGIN) if wide else (x, y + 14)
     return [group("it-1", *shapes)]

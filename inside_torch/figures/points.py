@@ -17,9 +17,10 @@ from .layers import Functions, Operators
 from .noted import put_before
 
 PLACES = {
-    "above autograd": ("TorchFunctionMode", "__torch_function__"),
+    "above autograd": ("TorchFunctionMode", "__torch_function__ of a subclass"),
     "in its place": ("Library AutogradCPU",),
-    "below autograd": ("TorchDispatchMode", "__torch_dispatch__", "Library CPU"),
+    "autograd": ("autograd's function",),
+    "below autograd": ("TorchDispatchMode", "__torch_dispatch__ of a subclass", "Library CPU"),
 }
 
 
@@ -35,13 +36,13 @@ class _Tensor(torch.Tensor):
 
     @classmethod
     def __torch_function__(cls, func, types, args=(), kwargs=None):
-        cls.log.append(("__torch_function__", func.__name__))
+        cls.log.append(("__torch_function__ of a subclass", func.__name__))
         with torch._C.DisableTorchFunctionSubclass():
             return func(*args, **(kwargs or {}))
 
     @classmethod
     def __torch_dispatch__(cls, func, types, args=(), kwargs=None):
-        cls.log.append(("__torch_dispatch__", func.overloadpacket.__name__))
+        cls.log.append(("__torch_dispatch__ of a subclass", func.overloadpacket.__name__))
         args = [one.a if isinstance(one, _Tensor) else one for one in args]
         return _Tensor(func(*args, **(kwargs or {})))
 
@@ -49,8 +50,9 @@ class _Tensor(torch.Tensor):
 def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
     """One call of `f`, a function of torch with an operator of its own name, on the tensor `x`; and of the operator
     `backward`, by which its node computes the gradient: a box for each extension point that the call passes, in the
-    order in which it passes them, with what the point is given, and beside it the same for backward. Raises TypeError
-    for what is no tensor, and ValueError where the points are passed in another order than the figure draws."""
+    order in which it passes them, with what the point is given, and beside it the same for backward; and among them
+    autograd's function, with the node that it makes. Raises TypeError for what is no tensor, and ValueError where the
+    points are passed in another order than the figure draws."""
     w, log = checked(x, torch.Tensor, "x").detach(), []
     _Tensor.log = log
     above = lambda func, args: ("TorchFunctionMode", func.__name__)  # noqa: E731
@@ -66,15 +68,19 @@ def extension_points(f, x: torch.Tensor, backward: str, *, title: str) -> str:
         forward = [(point, name) for point, name in log if name == f.__name__]  # not detach, by which results are saved
         log.clear()
         with Functions(log, above), Operators(log, below):
-            torch.autograd.grad(y, w, ones)
-    places = [point for points in PLACES.values() for point in points]
+            (gradient,) = torch.autograd.grad(y, w, ones)
+    places = [point for place, points in PLACES.items() for point in points if place != "autograd"]
     back = {point: name for point, name in log if name == backward}  # not the call of backward itself
     if [point for point, _ in forward] != places:
         raise ValueError(f"the figure draws {places}, and {f.__name__} passes {[point for point, _ in forward]}")
     rows = [[point, name, back.get(point, "")] for point, name in forward]
     if list(back) != places[2:]:  # from autograd down
         raise ValueError(f"backward passes {list(back)}, which is not what the figure draws")
-    desc = "In this order: " + "; ".join(f"{p} is given {n}{f', in backward {b}' if b else ''}" for p, n, b in rows)
+    made = [one.grad_fn.name() if one.grad_fn else "no node" for one in (y, gradient)]
+    rows.insert(3, [*PLACES["autograd"], *(f"makes {one}" for one in made)])
+    verbs = ["" if point in PLACES["autograd"] else "is given " for point, *_ in rows]
+    says = [f"{p} {v}{n}{f', in backward {b}' if b else ''}" for v, (p, n, b) in zip(verbs, rows)]
+    desc = "In this order: " + "; ".join(says)
     columns = ["extension point", "forward", "backward"]
     return laid_out(title, desc + ".", columns, rows, _draw, rows, kind="it-1 it-large")
 
@@ -85,10 +91,12 @@ def _draw(rows: list, wide: bool) -> list:
     of = {place: [i for i, (point, *_) in enumerate(rows, 1) if places[point] == place] for place in PLACES}
     boxes, gaps = [[Box([way], "", way) for way in ("forward", "backward")]], []
     for i, (point, name, back) in enumerate(rows, 1):
-        kind = "it-element" if places[point] == "in its place" else "it-pill"
-        boxes.append([Box([point, name], kind, point), Box([back], kind) if back else None])
+        kind = "it-element" if places[point] == "autograd" else "it-pill"
+        head, *rest = point.split(" of a ")  # a class of tensors has a line of its own
+        lines = [head, *(f"of a {one}" for one in rest), name]
+        boxes.append([Box(lines, kind, head), Box([back], kind) if back else None])
         gaps.append(14 if wide or i != of[places[point]][0] else 28)
-    left, apart, pad = (MARGIN + 150, 60, 26) if wide else (MARGIN, 16, 5)
+    left, apart, pad = (MARGIN + 150, 60, 26) if wide else (MARGIN, 10, 5)
     shapes, at = grid(boxes, left, MARGIN, apart, [*gaps, 14], pad)
     shapes += down(at[i, 0] for i in range(1, len(boxes)))
     for name, (i, *_, last) in ((name, (rows[0], *rows)) for name, rows in of.items()):

@@ -4,6 +4,7 @@ from collections.abc import Callable
 from functools import wraps
 
 import torch
+from torch._dynamo.backends.debugging import aot_eager
 
 from inside_torch.drawing.checks import checked
 
@@ -13,28 +14,25 @@ PIECES = ("kernel", "fake", "setup", "backward", "vmap")
 
 
 def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> str:
-    """A row for each of seven uses of an operator of one tensor, a column for each of its five functions, and in a cell
-    how often the use called the function.
+    """A row for each of eight uses of an operator of one tensor, a column for each of its five functions, and in a cell
+    how often the use called the function. Two of the rows are the stages of compiling it, Dynamo and AOTAutograd.
 
     `pieces` has the functions: kernel, fake, setup, backward and vmap. They are registered as the custom operator
     `name`, each inside a counter, and the uses run on `x`, one after another. Raises TypeError for what is no function
-    and no tensor, ValueError for other pieces, for one that no use calls, for a second call of the compiled operator
-    that calls more than the kernel, for its backward that calls any, and for a name that does not fit; RuntimeError
-    for a name that is taken."""
+    and no tensor, ValueError for other pieces, for one that no use calls, for a stage that calls the kernel, for a call
+    of the compiled operator that calls more than the kernel, for its backward that calls any, and for a name that does
+    not fit; RuntimeError for a name that is taken."""
     if tuple(checked(pieces, dict, "pieces")) != PIECES:
         raise ValueError(f"the pieces are {', '.join(PIECES)}, got {', '.join(map(str, pieces))}")
     for piece, one in pieces.items():
         checked(one, Callable, piece)
     called: list[str] = []
-    uses, rows = _uses(name, _registered(name, pieces, called), checked(x, torch.Tensor, "x").detach()), []
-    for use, run in uses.items():
-        called.clear()
-        run()
-        rows.append([use, *(called.count(piece) for piece in PIECES)])
+    uses = _uses(name, _registered(name, pieces, called), checked(x, torch.Tensor, "x").detach(), called)
+    rows = [[use, *map(told.count, PIECES)] for use, told in uses.items()]
     if unused := [piece for i, piece in enumerate(PIECES, 1) if not any(row[i] for row in rows)]:
         raise ValueError(f"no use calls {', '.join(unused)}")
-    if any(rows[4][2:]) or any(rows[5][1:]):
-        raise ValueError(f"a compiled operator is drawn with its kernel alone, and without it in backward: {rows[4:6]}")
+    if rows[3][1] or rows[4][1] or any(rows[5][2:]) or any(rows[6][1:]):
+        raise ValueError(f"drawn are stages without the kernel, then the kernel alone, then none: {rows[3:7]}")
     said = [f"{use}: {', '.join(f'{p} {n}' for p, n in zip(PIECES, counts) if n) or 'none'}." for use, *counts in rows]
     shown = [[use, *(str(count or DASH) for count in counts)] for use, *counts in rows]
     desc = "Calls of each function. " + " ".join(said)
@@ -61,16 +59,32 @@ def _registered(name: str, pieces: dict, called: list) -> torch.library.CustomOp
     return operator
 
 
-def _uses(name: str, operator, x: torch.Tensor) -> dict:
-    """What is drawn of each use, and how it runs."""
-    said, w, kept = name.split("::")[1], x.clone().requires_grad_(), []
-    compiled = torch.compile(operator, backend="aot_eager")
-    return {
-        f"{said}(x)": lambda: operator(x),
-        f"{said}(w), w requires grad": lambda: kept.append(operator(w).sum()),
-        "backward()": lambda: kept.pop().backward(),
-        "compiled(w), first call": lambda: compiled(w),
-        "compiled(w), second call": lambda: kept.append(compiled(w).sum()),
-        "backward() of that call": lambda: kept.pop().backward(),
-        f"vmap({said})(x)": lambda: torch.func.vmap(operator)(x),
+def _uses(name: str, operator, x: torch.Tensor, called: list) -> dict:
+    """What is drawn of each use, and the functions that it called, in order."""
+    said, w, kept, seen = name.split("::")[1], x.clone().requires_grad_(), [], []
+
+    def told(run):
+        called.clear()
+        kept.append(run())
+        return called.copy()
+
+    def backend(graph, example_inputs):
+        seen.append(len(called))
+        ready = aot_eager(graph, example_inputs)
+        seen.append(len(called))
+        return ready
+
+    uses = {
+        f"{said}(x)": told(lambda: operator(x)),
+        f"{said}(w), w requires grad": told(lambda: operator(w).sum()),
+        "backward()": told(lambda: kept[-1].backward()),
+    }
+    first = told(lambda: torch.compile(operator, backend=backend)(w).sum())
+    dynamo, ready = seen
+    return uses | {
+        f"compile {said}(w): Dynamo": first[:dynamo],
+        f"compile {said}(w): AOTAutograd": first[dynamo:ready],
+        "compiled(w)": first[ready:],
+        "backward() of that call": told(lambda: kept[-1].backward()),
+        f"vmap({said})(x)": told(lambda: torch.func.vmap(operator)(x)),
     }

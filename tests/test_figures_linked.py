@@ -29,6 +29,12 @@ def test_it_draws_only_what_it_is_asked_for():
         linked_names(SOURCES, "ab.so", title="t", only=("a", "c"))
 
 
+def test_a_library_of_the_first_source_alone_asks_for_what_the_others_have():
+    rows = {row[0]: row[1:] for row in rows_of(linked_names(SOURCES, "ab.so", alone="a.so", title="t"))}
+    assert rows["b(int)"] == ["asks", "asks", "has", "has", "\u2013"]
+    assert rows["a()"] == ["has", "has", "\u2013", "has", "\u2013"]
+
+
 def test_it_is_plain_and_fits_a_phone():
     svg = linked_names(SOURCES, "ab.so", title="t")
     plain_and_fits(svg)

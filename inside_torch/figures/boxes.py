@@ -139,9 +139,9 @@ def extent(shapes: list, size=READ) -> tuple:
 
 
 def tally(heads: list, rows: list, least: tuple, wide: bool) -> list:
-    """A table: rows of a label and a value for each head, in a box that is pale where the value is no or a dash; no box
-    where there is none. A row that is a label alone is a heading. Labels stand left of the boxes where there is room,
-    else above them. A box has its `least` width on a phone, and on a desktop."""
+    """A table: rows of a label and a value for each head, in a box that is pale where the value is no, asks or a dash;
+    no box where there is none. A row that is a label alone is a heading. Labels stand left of the boxes where there is
+    room, else above them. A box has its `least` width on a phone, and on a desktop."""
     room, least = (ROOM, least[1]) if wide else (NARROW, least[0])
     widths, shapes, y = [max(least, code_width(head, READ) + 6) for head in heads], [], MARGIN + 24
     labels = widest(row[0] for row in rows if len(row) > 1) + 10
@@ -154,7 +154,7 @@ def tally(heads: list, rows: list, least: tuple, wide: bool) -> list:
         shapes.append(text(MARGIN, y + at, label, "it-value" if values else "it-note"))
         y += 0 if beside or not values else 20
         for x, width, value in zip(lefts, widths, values):
-            kind = "it-edge" if value in ("no", DASH) else "it-element"
+            kind = "it-edge" if value in ("no", "asks", DASH) else "it-element"
             shapes += Box([value or DASH], kind if value else "", radius=3).drawn(Place(x, y, width, 24))
         y += (30 if beside else 32) if values else 26
     return shapes

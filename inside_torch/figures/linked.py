@@ -20,14 +20,21 @@ SAID = {"T": "has", "U": "asks"}
 
 
 def linked_names(
-    sources: dict[str, str], library: str, *, title: str, only: tuple[str, ...] = (), options: tuple[str, ...] = ()
+    sources: dict[str, str],
+    library: str,
+    *,
+    title: str,
+    alone: str = "",
+    only: tuple[str, ...] = (),
+    options: tuple[str, ...] = (),
 ) -> str:
     """A row for each function that a source defines or calls, and a column for each object file, for the shared
     library that is linked of them, and for torch: a file has the code of a function, or asks for it, or neither.
     `sources` maps the name of a C++ file to its text, one to three of them. With `only`, the names of functions without
-    their arguments, no other has a row. `options` are for the compiler. Raises ValueError where the compiler refuses a
-    source, where a function of `only` is in no file, and where one is asked for that neither library nor torch has."""
-    files = _files(checked_dict(sources, str, "sources", most=3), library, options)
+    their arguments, no other has a row. `alone` names a library that is linked of the first source only, and has a
+    column of its own. `options` are for the compiler. Raises ValueError where the compiler refuses a source, where a
+    function of `only` is in no file, and where one is asked for that neither library nor torch has."""
+    files = _files(checked_dict(sources, str, "sources", most=3), library, alone, options)
     names = list(dict.fromkeys(name for found in files.values() for name in found))
     shown = dict(zip(names, _run(["c++filt"], "\n".join(names)).splitlines()))
     plain = {name: shown[name].split("(")[0] for name in names}
@@ -42,10 +49,11 @@ def linked_names(
     desc = " ".join(
         f"{name}: {', '.join(f'{f} {s}' for f, s in zip(files, said) if s != DASH)}." for name, *said in rows
     )
-    return laid_out(title, desc, ["function", *files], rows, tally, list(files), rows, (40, 84), kind="it-1 it-large")
+    drawn = [[name, *("" if said == DASH else said for said in row)] for name, *row in rows]
+    return laid_out(title, desc, ["function", *files], rows, tally, list(files), drawn, (40, 60), kind="it-1 it-large")
 
 
-def _files(sources: dict, library: str, options: tuple) -> dict:
+def _files(sources: dict, library: str, alone: str, options: tuple) -> dict:
     """What each object file, and the library of them all, has and asks for: a table by name as the compiler writes
     it."""
     with tempfile.TemporaryDirectory() as scratch:
@@ -53,10 +61,12 @@ def _files(sources: dict, library: str, options: tuple) -> dict:
         for name, source in sources.items():
             (folder / name).write_text(source, encoding="utf-8")
             made[Path(name).stem + ".o"] = ["-fPIC", "-c", name, *options]
-        made[library] = ["-shared", *made]
+        first, *others = made
+        more = {alone: ["-shared", first]} if alone else {}
+        made = {first: made[first]} | more | {name: made[name] for name in others} | {library: ["-shared", *made]}
         for name, told in made.items():
             _run(["c++", "-o", name, *told], folder=folder)
-        dynamic = {library: ["-D"]}
+        dynamic = {library: ["-D"], alone: ["-D"]}
         return {name: _names(_run(["nm", *dynamic.get(name, []), name], folder=folder)) for name in made}
 
 

@@ -144,6 +144,12 @@ def test_a_curve_holds_each_value_for_one_step():
     assert table(svg) == {"columns": ["step", "p: a"], "rows": [[0, "1"], [1, "1"], [2, "0"], [3, "0.5"]]}
 
 
+def test_an_axis_may_count_something_else_than_steps():
+    svg = step_curves({"p": {"a": [1.0, 0.5]}}, title="t", unit="epoch")
+    assert "epoch 0" in [e.text for e in parts(svg, "text", "it-index")]
+    assert table(svg)["columns"] == ["epoch", "p: a"]
+
+
 def test_a_curve_ends_at_its_first_none():
     svg = step_curves({"p": {"a": [1.0, None, None], "b": [0.0, 1.0, 0.5]}}, title="t")
     ended, _, whole = (path.get("d").split() for path in parts(svg, "path", "it-line")[:3])

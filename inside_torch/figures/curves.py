@@ -81,13 +81,15 @@ def loss_paths(
     return figure(*drawn(len(paths), ROOM), title, desc, columns, rows, drawn(1, NARROW))
 
 
-def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2, phases: dict[str, int] | None = None) -> str:
+def step_curves(
+    plots: dict[str, dict], *, title: str, columns: int = 2, phases: dict[str, int] | None = None, unit: str = "step"
+) -> str:
     """One to twelve plots, each of one to three lists of numbers, one value a step, held until the next one; a curve
     ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0. A
     phone shows the plots one below the other. `phases` are the names of stretches of the axis and the steps in each:
-    they stand there instead of numbers, and a circle stands where a curve is highest. Raises TypeError for what is no
-    number or no text, ValueError for lists of unlike lengths, for what is not finite, for a label wider than its plot
-    and for phases of more or fewer steps than a curve."""
+    they stand there instead of numbers, and a circle stands where a curve is highest. `unit` is what the axis calls a
+    step. Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what is not
+    finite, for a label wider than its plot and for phases of more or fewer steps than a curve."""
     checked_dict(plots, dict, "plots", 12)
     lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
     steps = min(lengths)
@@ -120,7 +122,7 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2, phases:
                 path("M", x, y, "V", y + HIGH, kind="it-edge"),
                 path("M", x, up(0), "H", x + wide, kind="it-edge"),
                 *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
-                *_axis(across, y + HIGH, fifths, phases or {}),
+                *_axis(across, y + HIGH, fifths, phases or {}, unit),
                 text(x, y - 8, name, "it-name"),
             ]
             for tone, (label, curve) in enumerate(curves.items(), 1):
@@ -136,13 +138,13 @@ def step_curves(plots: dict[str, dict], *, title: str, columns: int = 2, phases:
         return shapes, left + min(columns, len(plots)) * (wide + 56) - 42, y - 30
 
     layouts = drawn(columns, WIDE * 2 // columns), drawn(1, NARROW - 64, outdent=50)
-    return figure(*layouts[0], title, desc, ["step", *named], rows, layouts[1])
+    return figure(*layouts[0], title, desc, [unit, *named], rows, layouts[1])
 
 
-def _axis(across: Callable, low: float, fifths: range, phases: dict) -> list:
+def _axis(across: Callable, low: float, fifths: range, phases: dict, unit: str) -> list:
     """What stands below a plot whose lower end is `low`: the numbers of some steps, or the phases and their limits."""
     if not phases:
-        first = text(across(0), low + 14, "step 0", "it-index")
+        first = text(across(0), low + 14, f"{unit} 0", "it-index")
         return [first, *(text(across(at), low + 14, str(at), "it-index", "middle") for at in fifths)]
     shapes, begin = [], 0
     for phase, count in phases.items():

@@ -54,6 +54,8 @@ def main():
             part = tuple(sharded.to_local().shape)
             print(f"{name}: {part} of {tuple(whole.shape)}, as one process")
     dist.destroy_process_group()
+    sys.stdout.flush()
+    os._exit(0)  # caches of DTensor keep gloo's threads, and one that asks for a tensor now would abort Python's end
     # --8<-- [end:main]
 
 

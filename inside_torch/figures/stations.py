@@ -11,7 +11,7 @@ from .boxes import Box, Place, across, down, grid, laid_out
 from .ran import BACKENDS, noted
 
 STATIONS = {
-    "1 Key": ("has the table a kernel for it?", "Could not run \u2026"),
+    "1 Key": ("is there a kernel for the key?", "Could not run \u2026"),
     "2 Checks": ("do the arguments fit?", "any other message"),
     "3 Dtype": ("is there code for it?", '"\u2026" not implemented'),
 }

@@ -53,6 +53,12 @@ def test_the_columns_are_the_two_ways_down_and_what_is_left_of_the_second(svg):
     assert list(map(heads.count, dict.fromkeys(heads))) == [4, 4, 2]
     tops = {e.text: (float(e.get("x")), float(e.get("y"))) for e in wide(svg).iter(SVG + "text") if e.text in heads}
     assert len({y for _, y in tops.values()}) == 1 and [*tops] == sorted(tops, key=tops.get)
+    narrow = ElementTree.fromstring(svg).find(SVG + "svg")
+    drawn = [(float(e.get("y")), e.text) for e in narrow.iter(SVG + "text")]
+    names = [
+        said for head in dict.fromkeys(heads) for said in (head, *(row[1] for row in rows_of(svg) if row[0] == head))
+    ]
+    assert [said for _, said in sorted(drawn) if said in names] == names, "on a phone one below the other"
 
 
 def test_another_call_has_other_layers():

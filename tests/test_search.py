@@ -111,8 +111,8 @@ def messages(book: Path, name: str) -> list[tuple[str, str]]:
 
 
 def is_message(line: str) -> bool:
-    """Whether a printed line is a sentence, and not numbers, a shape or a row of a trace."""
-    return " -> " not in line and len(re.findall(r"[A-Za-z_]{2,}", line)) >= 4
+    """Whether a printed line is a sentence, and not numbers or a shape."""
+    return len(re.findall(r"[A-Za-z_]{2,}", line)) >= 4
 
 
 def misled(page, queries: list[tuple[str, str]], within: int) -> list[str]:

@@ -14,7 +14,7 @@ SHOWN = ("text", "cpp", "console", "yaml", "toml", "html", "css")
 HEAD = re.compile(r"(?P<prefix>[ \t>]*)(?P<fence>`{3,}|~{3,})(?P<info>[^`]*)")
 MISPLACED = re.compile(r"[ \t>]*(?:[-*+]|\d+[.)])[ \t]+(?:`{3,}|~{3,})[^`]*")
 LISTING = re.compile(r'python title="(examples/[\w./-]+)"')
-INCLUDE = re.compile(r'\s*--8<-- "(examples/[\w./-]+?)(?::[\w-]+)?"\s*')
+INCLUDE = re.compile(r'\s*--8<-- "(examples/[\w./-]+?)(?::[\w-]+|:\d+:\d+)?"\s*')
 FOLD = "# ---"
 
 

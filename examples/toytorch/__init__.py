@@ -10,11 +10,12 @@ from .compile import OptimizedModule
 from .dispatch import GradMode, aten
 from .factories import manual_seed, tensor
 
-compile, no_grad, enable_grad = OptimizedModule, partial(GradMode, False), partial(GradMode, True)
+compile = OptimizedModule
+no_grad, enable_grad = partial(GradMode, False), partial(GradMode, True)
 zeros, ones = partial(aten.full, fill_value=0.0), partial(aten.full, fill_value=1.0)
 
 
-def publish():  # makes all operators functions here and methods of tensors: also those added since
+def publish():  # makes operators functions here and, by Operator.__get__, methods: all, also those added since
     for name, op in vars(aten).items():
         setattr(Tensor, name, op)
         globals().setdefault(name, op)

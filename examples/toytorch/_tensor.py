@@ -10,6 +10,7 @@ from .dispatch import DispatchKeySet, tls
 
 bool_, int64, float32 = np.dtype("bool"), np.dtype("int64"), np.dtype("float32")
 NAMES = {bool_: "Bool", int64: "Long", float32: "Float"}  # in messages
+# The keys of a tensor, by its device. What each does is told in dispatch.py and derivatives.py.
 KEYS = {key.lower(): DispatchKeySet(key, "ADInplaceOrView", f"Autograd{key}") for key in ("CPU", "Meta")}
 
 
@@ -20,7 +21,8 @@ def TORCH_CHECK(condition, message, error=RuntimeError):
 
 class Tensor:  # operators are methods as well: publish in __init__.py puts them here
     grad_fn = grad = _base = None  # _base: what a view is a view of; inplace_or_view sets it, check_inplace reads it
-    _requires_grad, _grad_accumulator = False, staticmethod(lambda: None)  # no node: like a dead weakref
+    _requires_grad, _grad_accumulator = False, type(None)  # a call of it gives None, as of a dead weak reference
+    __array_priority__ = 1000  # in np.float32(2) * x, too, the operator is ours
 
     def __init__(self, storage, dtype, sizes, strides, storage_offset=0):
         self.storage, self.device, self.key_set = storage, storage.device, KEYS[storage.device]
@@ -82,7 +84,7 @@ class Tensor:  # operators are methods as well: publish in __init__.py puts them
         allowed = self.dtype == float32 or not requires_grad
         TORCH_CHECK(allowed, "only Tensors of floating point dtype can require gradients")
         TORCH_CHECK(requires_grad or not self.grad_fn, "you can only change requires_grad flags of leaf variables.")
-        self._requires_grad = requires_grad
+        self._requires_grad = requires_grad and not self.grad_fn
         return self
 
     def __deepcopy__(self, memo):

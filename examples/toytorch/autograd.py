@@ -10,7 +10,6 @@ from .dispatch import GradMode, aten
 sequence_numbers = itertools.count()
 
 
-# --8<-- [start:SavedVariable]
 class SavedVariable:
     """A tensor that backward needs, and its version. An output is saved without its node, which would be a cycle."""
 
@@ -28,7 +27,6 @@ class SavedVariable:
             versions = f"is at version {x._version}; expected version {self.saved_version} instead."
             raise RuntimeError(f"{said}{list(x.shape)}{which} {versions}")
         return x
-        # --8<-- [end:SavedVariable]
 
 
 class Node:
@@ -66,12 +64,12 @@ def gradient_edge(x):  # the node that takes the gradient of x; None if x needs 
     return x.grad_fn or x._grad_accumulator() or AccumulateGrad(x)  # all uses of a leaf in a graph share a node
 
 
-# --8<-- [start:execute]
 def compute_dependencies(root):  # how many gradients each node waits for
     dependencies, nodes = Counter(), [root]
     for node in nodes:  # which grows, until all nodes below the root are in it
         for function in filter(None, node.next_functions):
-            nodes += [function] if dependencies[function] == 0 else []  # when it is met for the first time
+            if function not in dependencies:
+                nodes.append(function)
             dependencies[function] += 1
     return dependencies
 
@@ -92,7 +90,6 @@ def execute(root, grad):
             dependencies[function] -= 1
             if dependencies[function] == 0:
                 ready.append(function)
-    # --8<-- [end:execute]
 
 
 @GradMode(False)

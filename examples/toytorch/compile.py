@@ -9,7 +9,7 @@ from .dispatch import tls
 from .factories import tensor
 from .memory import UntypedStorage
 from .nn import Module
-from .trace import VIEWS, ProxyMode, program
+from .trace import ProxyMode, program, what_backward_reads
 
 CONSTANTS = bool, int, float, str, type(None)
 
@@ -25,6 +25,12 @@ def fact(arg):  # what a trace depends on: of a constant the value, of a tensor 
     return arg
 
 
+def outside(function):  # numbers that its code names, global or of a closure, and its defaults
+    TORCH_CHECK(inspect.isfunction(function), "toytorch compiles modules and functions", NotImplementedError)
+    named = inspect.getclosurevars(function)
+    return constants(named.globals | named.nonlocals), function.__defaults__, function.__kwdefaults__
+
+
 def fake(x):  # a leaf like x, without data
     return Tensor(UntypedStorage(0, "meta"), x.dtype, x.shape, x.strides).requires_grad_(x.requires_grad)
 
@@ -35,27 +41,26 @@ class CompiledFunctionBackward(Node):
         return [None if one is None else tensor(one) for one in self.program(grad.array(), *saved)]
 
 
-class CompiledFunction:  # two programs: inputs -> out and results; tangent, saved inputs and results -> gradients
-    def __init__(self, function, args, fakes):  # the comments follow relu(x @ w) as in trace.py: a0 is x, a1 is w
-        with ProxyMode(fakes) as mode:
+class CompiledFunction:
+    """Two programs. One takes the inputs, and returns the output and what backward reads. The other takes the gradient
+    of the output and what was saved, and returns gradients. The comments follow relu(x @ w), as those in trace.py."""
+
+    def __init__(self, function, args, fakes):
+        with ProxyMode(fakes) as mode:  # it writes down forward: (a2, mm, [a0, a1]), (a3, relu, [a2])
             out = function(*args)
             new = isinstance(out, Tensor) and out in mode.names and all(out.storage is not x.storage for x in fakes)
             TORCH_CHECK(new, "toytorch compiles functions that return one new tensor", NotImplementedError)
-            forward_nodes = mode.nodes.copy()  # (a2, mm, [a0, a1]), (a3, relu, [a2])
-            tangent = fake(out.detach())  # the gradient that backward gets, which needs no gradient
-            tangent_name = mode.name(tangent)  # a6
+            forward_nodes = mode.nodes.copy()
+            tangent = fake(out.detach())  # the gradient of the output: a4
+            tangent_name = mode.name(tangent)
             if out.requires_grad:
-                out.backward(tangent)  # runs the engine, and the mode writes down the operators of the formulas
+                out.backward(tangent)  # the engine runs the formulas, and the mode writes their operators down, too
         backward_nodes, self.requires_grad = mode.nodes[len(forward_nodes) :], out.requires_grad
-        needed = {text for _, _, texts in backward_nodes for text in texts}  # what backward reads: a6 a3 0 a0 a8 a7
-        for name, op, texts in reversed(forward_nodes):
-            if op in VIEWS and name in needed:  # backward makes the view again, and so needs what it is a view of
-                backward_nodes.insert(0, (name, op, texts))
-                needed = (needed - {name}) | set(texts)
-        self.saved_positions = [i for i, name in enumerate(mode.input_names) if name in needed]  # 0, for a0
-        result_names = [name for name, _, _ in forward_nodes if name in needed]  # forward returns them as well: a3
-        saved_names = [mode.input_names[i] for i in self.saved_positions] + result_names
-        grad_names = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]  # None, a9
+        reads = what_backward_reads(forward_nodes, backward_nodes)
+        self.saved_positions = [i for i, name in enumerate(mode.input_names) if name in reads]  # 0, as a0 is read
+        result_names = [name for name, _, _ in forward_nodes if name in reads]  # a3
+        saved_names = [mode.input_names[i] for i in self.saved_positions] + result_names  # a0, a3
+        grad_names = ["None" if x.grad is None else mode.names[x.grad] for x in fakes]  # None, a7
         self.code, self.forward_program = program(forward_nodes, mode.input_names, [mode.names[out], *result_names])
         self.backward_code, self.backward_program = program(backward_nodes, [tangent_name, *saved_names], grad_names)
 
@@ -79,19 +84,16 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         facts = {"torch.is_grad_enabled()": tls.grad_mode, "len(args)": len(args)}
         facts |= {f"args[{i}]": fact(arg) for i, arg in enumerate(args)}
         facts |= {f"parameters[{i}]": fact(p) for i, p in enumerate(self.parameters())}
-        structure = [(type(m), {n: order[p] for n, p in m._parameters.items()}, [*m._modules]) for m in modules]
-        facts["modules"] = structure, [constants(ChainMap(vars(m), *map(vars, type(m).__mro__))) for m in modules]
-        for i, forward in enumerate([type(module).forward for module in modules] or [self._orig_mod]):
-            TORCH_CHECK(inspect.isfunction(forward), "toytorch compiles modules and functions", NotImplementedError)
-            outside = inspect.getclosurevars(forward)  # the globals and closure variables that its code names
-            read = constants(outside.globals | outside.nonlocals)
-            facts[f"outside[{i}]"] = (read, forward.__defaults__, forward.__kwdefaults__)
+        for i, m in enumerate(modules):  # its class, which parameters and modules it has, and numbers, also of classes
+            numbers = constants(ChainMap(vars(m), *map(vars, type(m).__mro__)))
+            facts[f"modules[{i}]"] = type(m), {n: order[p] for n, p in m._parameters.items()}, [*m._modules], numbers
+        for i, function in enumerate([type(m).forward for m in modules] or [self._orig_mod]):
+            facts[f"outside[{i}]"] = outside(function)
         return [f"{name} == {value!r}" for name, value in facts.items()]
 
     def tensors(self, args):  # those that become the inputs of a CompiledFunction
         return [*self.parameters(), *(arg for arg in args if isinstance(arg, Tensor))]
 
-    # --8<-- [start:forward]
     def forward(self, *args):
         found, failed = self.guards(args), []
         for guards, compiled in self.cache_entries:
@@ -116,4 +118,3 @@ class OptimizedModule(Module):  # a function or module, and its `cache_entries`:
         finally:
             for current, originals in swapped:
                 current.update(originals)
-        # --8<-- [end:forward]

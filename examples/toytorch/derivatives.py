@@ -27,7 +27,7 @@ tanh: self = grad * (1 - result * result)
 threshold_backward: grad_output = aten.threshold_backward(grad, self, threshold)
 view: self = grad.reshape(self_sizes)
 """
-FORMULAS = {}  # operator -> argument -> the text of its formula
+FORMULAS = {}  # operator -> argument -> the formula, with the gradient and the value of the result: grad, result
 
 
 def derivative(line):
@@ -51,9 +51,10 @@ class FunctionNode(Node):
         name = op.short.removesuffix("_")  # mm
         formulas = FORMULAS[name]  # self: grad.mm(mat2.t()), mat2: self.t().mm(grad)
         super().__init__(f"{name.title().replace('_', '')}Backward0", [arguments[arg] for arg in formulas])
-        pairs = zip(formulas.items(), self.next_functions)  # self has None, mat2 the AccumulateGrad of w
-        self.formulas = {arg: text if edge else "None" for (arg, text), edge in pairs}  # self: None, mat2: as above
-        self.names_in_formulas = set(re.findall(r"\w+", " ".join(self.formulas.values())))  # None self t mm grad
+        edges = zip(formulas, self.next_functions)  # self has None, mat2 the AccumulateGrad of w
+        self.formulas = {arg: formulas[arg] if edge else None for arg, edge in edges}  # self: None, mat2: as above
+        texts = filter(None, self.formulas.values())
+        self.names_in_formulas = set(re.findall(r"\w+", " ".join(texts)))  # self t mm grad
         tensors = {arg: x for arg, x in arguments.items() if isinstance(x, Tensor)}  # self: x, mat2: w
         self.values = {arg: x for arg, x in arguments.items() if arg not in tensors}  # none yet; of add, alpha
         for arg, x in tensors.items():
@@ -65,11 +66,12 @@ class FunctionNode(Node):
     def apply(self, grad):
         scope = {"grad": grad, **self.values}  # in a formula, self is the operator's argument
         scope |= {arg: saved.unpack(self) for arg, saved in self.saved.items()}
-        grads = {arg: eval(formula, globals(), scope) for arg, formula in self.formulas.items()}
-        return [x if x is None else sum_to(x, scope[f"{arg}_sizes"]) for arg, x in grads.items()]
+        return [
+            formula and sum_to(eval(formula, globals(), scope), scope[f"{arg}_sizes"])
+            for arg, formula in self.formulas.items()
+        ]
 
 
-# --8<-- [start:variable_type]
 def variable_type(op, keys, *args):
     """The kernel at the Autograd keys: make a node if needed, run the operator below, give the result its node."""
     node = None
@@ -84,7 +86,6 @@ def variable_type(op, keys, *args):
         if "result" in node.names_in_formulas:
             node.saved["result"] = SavedVariable(result, is_output=True)
     return result
-    # --8<-- [end:variable_type]
 
 
 def check_inplace(x):

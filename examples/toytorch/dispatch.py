@@ -7,7 +7,7 @@ from functools import partial
 from types import SimpleNamespace
 
 ORDER = "CPU Meta SparseCPU BackendSelect Python ADInplaceOrView AutogradCPU AutogradMeta AutocastCPU".split()
-DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher
+DispatchKey = enum.IntEnum("DispatchKey", ORDER)  # the later in ORDER, the higher; SparseCPU and AutocastCPU lie idle
 BACKENDS, ABOVE = ORDER[:3], ORDER[3:]
 FALLTHROUGH, NO_KERNEL = "fallthrough", None  # instead of a kernel: the call skips the key; it is an error
 AUTOGRAD = {"AutogradCPU": "CPU", "AutogradMeta": "Meta"}  # key -> the backend below
@@ -23,7 +23,7 @@ def DispatchKeySet(*names):  # c10/core/DispatchKeySet.h, where a key is a bit o
     return frozenset(DispatchKey[name] for name in names)
 
 
-tls = SimpleNamespace(included=DispatchKeySet("BackendSelect"), modes=[], grad_mode=True)  # modes: traces that are on
+tls = SimpleNamespace(included=DispatchKeySet("BackendSelect"), modes=[], grad_mode=True)  # of our one thread
 
 
 @contextmanager
@@ -48,13 +48,14 @@ class Operator:
         if key in self.kernels:
             return key, self.kernels[key]
         # At AutogradCPU matmul runs its composite, which calls mm. mm has a kernel at CPU, so it gets the fallback.
-        composite = key not in AUTOGRAD or not {AUTOGRAD[key], "CompositeExplicitAutograd"} & self.kernels.keys()
+        has_backend = key in AUTOGRAD and {AUTOGRAD[key], "CompositeExplicitAutograd"} & self.kernels.keys()
         for alias, keys in ALIASES.items():
-            if alias in self.kernels and key in keys and (composite or alias != "CompositeImplicitAutograd"):
+            if has_backend and alias == "CompositeImplicitAutograd":
+                continue
+            if alias in self.kernels and key in keys:
                 return alias, self.kernels[alias]
         return "fallback", self.fallbacks.get(key, NO_KERNEL)  # a backend has no fallback
 
-    # --8<-- [start:call]
     def call(self, keys, *args):
         """Run the kernel of the highest key that does not fall through. The comments follow x @ w: matmul calls mm."""
         remaining = frozenset(key for key in keys if self.entry(key.name)[1] != FALLTHROUGH)  # no BackendSelect
@@ -67,13 +68,12 @@ class Operator:
         if kernel is NO_KERNEL:
             raise NotImplementedError(f"Could not run '{self.name}' with arguments from the '{key}' backend.")
         return kernel(self, keys, *args)
-        # --8<-- [end:call]
 
     def __call__(self, *args, **kwargs):  # from Python: arguments in the schema's order, and the keys of the tensors
-        at = [*self.schema.parameters, "size"].index("size")  # behind all parameters, if none is called size
-        head, sizes = args[:at], args[at:]
-        if sizes and all(isinstance(n, int) for n in sizes):
-            args = (*head, sizes)  # x.view(2, 3) is x.view((2, 3))
+        if "size" in self.schema.parameters:  # x.view(2, 3) is x.view((2, 3))
+            at = [*self.schema.parameters].index("size")
+            if args[at:] and all(isinstance(n, int) for n in args[at:]):
+                args = (*args[:at], args[at:])
         bound = self.schema.bind(*args, **kwargs)
         bound.apply_defaults()
         keys = [arg.key_set for arg in bound.args if hasattr(arg, "key_set")]  # CPU, ADInplaceOrView, AutogradCPU

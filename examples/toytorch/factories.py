@@ -13,14 +13,14 @@ DTYPES = {"b": bool_, "i": int64, "f": float32}  # by NumPy's kinds; each holds 
 
 def promote(*operands):
     """The highest dtype of tensors, arrays and numbers (aten/src/ATen/native/TypeProperties.cpp)."""
-    kinds = {(x.dtype if isinstance(x, Tensor) else np.asarray(x).dtype).kind for x in operands}
+    kinds = {(x if isinstance(x, Tensor) else np.asarray(x)).dtype.kind for x in operands}
     TORCH_CHECK(kinds <= DTYPES.keys(), "an operand is neither tensor nor number", TypeError)
     return DTYPES[max(kinds, key="bif".index)]
 
 
 def empty(size, dtype=float32, device="cpu"):
     """A contiguous tensor: a step along a dimension passes all elements of the dimensions behind it."""
-    strides = [math.prod(max(n, 1) for n in size[d + 1 :]) for d in range(len(size))]
+    strides = [math.prod(max(n, 1) for n in size[d + 1 :]) for d in range(len(size))]  # 0 counts as 1, as in torch
     return Tensor(UntypedStorage(math.prod(size) * dtype.itemsize, device), dtype, size, strides)
 
 
@@ -36,7 +36,7 @@ def tensor(data, dtype=None, device="cpu", requires_grad=False):
     return write(empty(array.shape, dtype or promote(array), device), array).requires_grad_(requires_grad)
 
 
-@library("BackendSelect")
+@library("BackendSelect")  # a call without a tensor brings this key alone
 def full(size, fill_value, dtype=None, device="cpu", requires_grad=False):
     return write(empty(size, dtype or promote(fill_value), device), fill_value).requires_grad_(requires_grad)
 
@@ -45,12 +45,11 @@ library("CompositeImplicitAutograd", "zeros_like")(lambda self: full(self.shape,
 library("CompositeExplicitAutograd", "clone")(lambda self: write(empty(self.shape, self.dtype, self.device), self))
 
 
-def manual_seed(seed):  # NumPy has the same Mersenne Twister, of which torch makes other numbers
-    global engine
-    engine = np.random.RandomState(seed & 0xFFFFFFFF)
+engine = np.random.RandomState(67280421310721 & 0xFFFFFFFF)  # torch's Mersenne Twister; torch makes other numbers of it
 
 
-manual_seed(67280421310721)
+def manual_seed(seed):
+    engine.seed(seed & 0xFFFFFFFF)
 
 
 def uniform(size, low=0.0, high=1.0):  # numbers from low to high, made of 24 bits of a word each
@@ -58,7 +57,7 @@ def uniform(size, low=0.0, high=1.0):  # numbers from low to high, made of 24 bi
     return (words & 0xFFFFFF).astype(np.float32) * np.float32((high - low) * 2**-24) + np.float32(low)
 
 
-def box_muller(sixteen):  # makes normal numbers of uniform ones, two of two, the first 8 with the last 8
+def box_muller(sixteen):  # 16 uniform numbers become normal ones, as torch makes them: the first 8 with the last 8
     radius, theta = np.sqrt(-2 * np.log(1 - sixteen[:8])), np.float32(2 * np.pi) * sixteen[8:]
     sixteen[:8], sixteen[8:] = radius * np.cos(theta), radius * np.sin(theta)
 

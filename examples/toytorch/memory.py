@@ -17,10 +17,9 @@ class CachingAllocator:
         self.blocks = []  # of all segments, one segment after the other
         self.allocated = self.reserved = self.peak = 0
 
-    # --8<-- [start:malloc]
     def malloc(self, nbytes):
         """The smallest free block that fits, cut to size; a new segment if there is none."""
-        size = -(-max(nbytes, 1) // ROUND) * ROUND
+        size = -(-max(nbytes, 1) // ROUND) * ROUND  # rounded up
         self.merge()
         fits = [block for block in self.blocks if block.free and block.size >= size]
         if not fits:
@@ -36,14 +35,13 @@ class CachingAllocator:
         self.allocated += size
         self.peak = max(self.peak, self.allocated)
         return block
-        # --8<-- [end:malloc]
 
     def free(self, block):
-        """The segment stays reserved. (Python may call this in the middle of malloc, so neighbors become one there.)"""
+        """The segment stays reserved. Neighbors merge in malloc, as garbage collection may call this inside of it."""
         block.free = True
         self.allocated -= block.size
 
-    def merge(self):  # makes one block of free neighbors in a segment
+    def merge(self):  # makes one block of free neighbors in a segment; from the back, where the left one may grow on
         for left, right in reversed([*zip(self.blocks, self.blocks[1:])]):
             if left.free and right.free and left.memory is right.memory:
                 left.size += right.size

@@ -22,7 +22,7 @@ def nll_loss(self, target):  # the mean of what the rows have at their targets, 
     for wanted in target.array():
         TORCH_CHECK(0 <= wanted < classes, f"Target {wanted} is out of bounds.", IndexError)
     is_target = target.reshape((n, 1)) == tensor(range(classes))
-    picked = aten.threshold_backward(self, is_target, 0)  # self where is_target > 0, else 0: 0 * -inf would be nan
+    picked = aten.threshold_backward(self, is_target, 0)  # used as `where`: self where is_target > 0, else 0
     return picked.sum() / -n
 
 
@@ -43,7 +43,6 @@ class Module:
     def __init__(self):
         vars(self).update(_parameters={}, _modules={}, _forward_hooks={})
 
-    # --8<-- [start:Module]
     def __setattr__(self, name, value):
         if name in self._parameters and type(value) is Tensor:
             said = f"cannot assign 'torch.{NAMES[value.dtype]}Tensor' as parameter '{name}'"
@@ -59,11 +58,10 @@ class Module:
             if name in vars(self).get(home, ()):
                 return vars(self)[home][name]
         raise AttributeError(f"'{type(self).__name__}' object has no attribute '{name}'")
-        # --8<-- [end:Module]
 
     def __call__(self, *args):
         result = self.forward(*args)
-        for hook in self._forward_hooks.values():
+        for hook in [*self._forward_hooks.values()]:  # a hook may take itself away
             changed = hook(self, args, result)
             result = result if changed is None else changed
         return result

@@ -12,12 +12,11 @@ from .view import broadcast_shapes, reduced
 IMPL, POINTWISE = {}, set()  # operator -> what it computes from arrays; those that take element by element
 
 
-# --8<-- [start:structured]
 def structured(name, meta, impl):
     """Registers an operator (torchgen's structured kernels). `meta` checks the arguments and returns sizes and dtype of
-    the result, which is all of a meta tensor. `impl` computes from arrays; its parameters are the operator's."""
+    the result, which is all of a meta tensor. `impl` computes from arrays."""
 
-    @wraps(impl)
+    @wraps(impl)  # whose parameters are the schema
     def kernel(*args):
         device, *others = [arg.device for arg in args if isinstance(arg, Tensor)]
         for other in others:
@@ -34,26 +33,25 @@ def structured(name, meta, impl):
     IMPL[name] = impl
     for key in ("CPU", "Meta"):
         library(key, name)(kernel)
-    # --8<-- [end:structured]
 
 
 def check_writable(out, sizes, dtype):  # whether a result of these sizes and this dtype can be written to a tensor
-    fits = out.shape == tuple(sizes)
-    TORCH_CHECK(fits, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
-    fits = np.can_cast(dtype, out.dtype, "same_kind")
-    TORCH_CHECK(fits, f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}")
+    same = out.shape == tuple(sizes)
+    TORCH_CHECK(same, f"output with shape {list(out.shape)} doesn't match the broadcast shape {list(sizes)}")
+    holds = np.can_cast(dtype, out.dtype, "same_kind")
+    TORCH_CHECK(holds, f"result type {NAMES[dtype]} can't be cast to the desired output type {NAMES[out.dtype]}")
     expanded = any(n > 1 and step == 0 for n, step in zip(out.shape, out.strides))
     said = "unsupported operation: more than one element of the written-to tensor refers to a single memory location."
     TORCH_CHECK(not expanded, f"{said} Please clone() the tensor before performing the operation.")
 
 
-def pointwise(name, impl, out_dtype=None, bools=True):
+def pointwise(name, impl, out_dtype=None, takes_bool=True):
     """Registers an operator that computes element by element, and in place, too, if it is no comparison."""
 
-    def meta(a, b=False, number=0):  # by place: exp(a), add(a, b, alpha), threshold_backward(a, b, threshold)
-        dtype = out_dtype or promote(a, b)  # the highest of the operands'; False, where there is no b, is the lowest
-        TORCH_CHECK(bools or dtype != bool_, f"{name}: bool tensors are not supported")
-        alpha_fits = dtype == float32 or promote(number) != float32
+    def meta(a, b=False, alpha=0):  # exp(a), mul(a, b), add(a, b, alpha); of threshold_backward, alpha is the threshold
+        dtype = out_dtype or promote(a, b)  # the highest of both; where there is no b, False is the lowest
+        TORCH_CHECK(takes_bool or dtype != bool_, f"{name}: bool tensors are not supported")
+        alpha_fits = dtype == float32 or promote(alpha) != float32
         TORCH_CHECK(alpha_fits, "For integral input tensors, argument alpha must not be a floating point number.")
         return broadcast_shapes(a.shape, getattr(b, "shape", ())), dtype
 
@@ -67,11 +65,11 @@ pointwise("exp", lambda self: np.exp(self, dtype=float32), float32)
 pointwise("log", lambda self: np.log(self, dtype=float32), float32)
 pointwise("sqrt", lambda self: np.sqrt(self, dtype=float32), float32)
 pointwise("tanh", lambda self: np.tanh(self, dtype=float32), float32)
-pointwise("neg", lambda self: -self, bools=False)
-pointwise("relu", lambda self: np.maximum(self, 0), bools=False)
+pointwise("neg", lambda self: -self, takes_bool=False)
+pointwise("relu", lambda self: np.maximum(self, 0), takes_bool=False)
 pointwise("threshold_backward", lambda grad_output, self, threshold: np.where(self <= threshold, 0, grad_output))
 pointwise("add", lambda self, other, alpha=1: self + alpha * other)
-pointwise("sub", lambda self, other, alpha=1: self - alpha * other, bools=False)
+pointwise("sub", lambda self, other, alpha=1: self - alpha * other, takes_bool=False)
 pointwise("mul", lambda self, other: self * other)
 pointwise("div", lambda self, other: np.true_divide(self, other), float32)
 pointwise("eq", lambda self, other: self == other, bool_)

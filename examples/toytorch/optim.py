@@ -36,7 +36,7 @@ class Optimizer:
         mine, theirs = self.param_groups[0], state_dict["param_groups"][0]
         said = "loaded state dict contains a parameter group that doesn't match the size of optimizer's group"
         TORCH_CHECK(len(theirs["params"]) == len(mine["params"]), said, ValueError)
-        unknown = [name for name, value in theirs.items() if value and name not in mine]
+        unknown = [name for name, value in theirs.items() if value and name not in mine]  # what is off needs no code
         TORCH_CHECK(not unknown, f"toytorch has no {unknown}", NotImplementedError)
         mine.update({**theirs, "params": mine["params"]})
         self.state = defaultdict(dict, {mine["params"][i]: dict(one) for i, one in state_dict["state"].items()})
@@ -47,8 +47,7 @@ class SGD(Optimizer):
         super().__init__(params, lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay)
 
     def update(self, p, grad, state, group):
-        if group["weight_decay"]:
-            grad = grad.add(p, alpha=group["weight_decay"])
+        grad = grad.add(p, alpha=group["weight_decay"])
         if group["momentum"]:
             old = state.get("momentum_buffer")
             grad = grad.clone() if old is None else old.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
@@ -60,7 +59,6 @@ class AdamW(Optimizer):
     def __init__(self, params, lr=1e-3, betas=(0.9, 0.999), eps=1e-8, weight_decay=1e-2):
         super().__init__(params, lr=lr, betas=betas, eps=eps, weight_decay=weight_decay, decoupled_weight_decay=True)
 
-    # --8<-- [start:AdamW]
     def update(self, p, grad, state, group):
         if not state:
             state.update(step=tensor(0.0), exp_avg=aten.zeros_like(p), exp_avg_sq=aten.zeros_like(p))
@@ -70,4 +68,3 @@ class AdamW(Optimizer):
         state["exp_avg_sq"].mul_(beta2).add_(grad * grad, alpha=1 - beta2)
         denom = (state["exp_avg_sq"].sqrt() / (1 - beta2**step) ** 0.5).add_(group["eps"])
         p.add_(state["exp_avg"] / denom, alpha=-lr / (1 - beta1**step))
-        # --8<-- [end:AdamW]

@@ -21,7 +21,7 @@ class ProxyMode:
         self.input_names = [self.name(x) for x in fakes]
 
     def name(self, x):
-        return self.names.setdefault(x, f"a{len(self.names)}")  # with gaps, as fakes that share a name count
+        return self.names.setdefault(x, f"a{len({*self.names.values()})}")
 
     def __enter__(self):
         tls.modes.append(self)
@@ -33,24 +33,34 @@ class ProxyMode:
         tls.included -= DispatchKeySet("Python")
 
     def __torch_dispatch__(self, op, args):
-        same = op in (aten.detach, aten.clone)
-        supported = (same or op.short in SCOPE) and not op.inplace
+        supported = op in (aten.detach, aten.clone) or (op.short in SCOPE and not op.inplace)
         known = all(arg in self.names and arg.dtype == float32 for arg in args if isinstance(arg, Tensor))
         TORCH_CHECK(supported and known, f"toytorch does not compile {op.short} here", NotImplementedError)
         out = op.redispatch(DispatchKeySet("Meta"), *args)  # computes sizes alone
-        if same:  # the name of the input, because its elements stay as they are: a trace has no writes
+        if op in (aten.detach, aten.clone):  # its elements are those of the input, and a trace has no writes
             self.names[out] = self.names[args[0]]
-        else:
-            args = (args[0], out.shape) if op is aten.expand else args  # NumPy knows no -1 here
-            texts = [self.names[arg] if isinstance(arg, Tensor) else repr(arg) for arg in args]
-            self.nodes.append((self.name(out), op.short, texts))
+            return out
+        args = (args[0], out.shape) if op is aten.expand else args  # NumPy's broadcast_to knows no -1
+        texts = [self.names[arg] if isinstance(arg, Tensor) else repr(arg) for arg in args]
+        self.nodes.append((self.name(out), op.short, texts))
         return out
+
+
+def what_backward_reads(forward_nodes, backward_nodes):  # names; a view of forward is made again in backward
+    reads = {text for _, _, texts in backward_nodes for text in texts}
+    for name, op, texts in reversed(forward_nodes):
+        if op in VIEWS and name in reads:  # to save what it is a view of, which has the version that a write changes
+            backward_nodes.insert(0, (name, op, texts))
+            reads = (reads - {name}) | set(texts)
+    return reads
 
 
 def program(nodes, input_names, outputs):
     """A program in NumPy. A pointwise operator whose result is used once stands where it is used. For relu(x @ w):
-    def program(a0, a1): a2 = mm(a0, a1); a3 = relu(a2); return [a3, a3]  (the second a3 is for backward)
-    def program(a6, a0, a3): a8 = t(a0); a9 = mm(a8, threshold_backward(a6, a3, 0)); return [None, a9]  (backward)"""
+    nodes [("a2", "mm", ["a0", "a1"]), ("a3", "relu", ["a2"])], outputs a3, and a3 again for backward, make
+    def program(a0, a1): a2 = mm(a0, a1); a3 = relu(a2); return [a3, a3]
+    and for backward def program(a4, a0, a3): a6 = t(a0); a7 = mm(a6, threshold_backward(a4, a3, 0)); return [None, a7]
+    """
     uses = Counter([*outputs, *(text for _, _, texts in nodes for text in texts)])
     inlined, lines = {}, []  # name -> what stands in its place; the other nodes
 

@@ -24,12 +24,10 @@ def detach(self):
     return self.shape, self.strides, self.offset
 
 
-# --8<-- [start:t]
 @view_op
 def t(self):
     TORCH_CHECK(self.dim() <= 2, f"t() expects a tensor with <= 2 dimensions, but self is {self.dim()}D")
     return self.shape[::-1], self.strides[::-1], self.offset
-    # --8<-- [end:t]
 
 
 @view_op
@@ -37,11 +35,10 @@ def expand(self, size):
     """A dimension of size 1 gets any size, with stride 0: each step along it comes to the same element."""
     leading = len(size) - self.dim()
     shape, strides = (1,) * leading + self.shape, (0,) * leading + self.strides  # as if size 1 came before
-    sizes = [own if n == -1 else n for n, own in zip(size, shape)]
-    fits = leading >= 0 and -1 not in size[:leading] and all(n >= 0 and own in (1, n) for n, own in zip(sizes, shape))
+    sizes = [own if n == -1 else n for n, own in zip(size, shape)]  # -1 leaves a size as it is
+    fits = all(n >= 0 and own in (1, n) for n, own in zip(sizes, shape)) and leading >= 0 and -1 not in size[:leading]
     TORCH_CHECK(fits, f"expand: a tensor of size {list(self.shape)} does not expand to {list(size)}")
-    strides = [stride if n == own else 0 for n, own, stride in zip(sizes, shape, strides)]
-    return sizes, strides, self.offset
+    return sizes, [step if n == own else 0 for n, own, step in zip(sizes, shape, strides)], self.offset
 
 
 @view_op
@@ -50,8 +47,9 @@ def view(self, size):
     sizes = [self.numel() // others if n == -1 and others > 0 else n for n in size]
     fits = math.prod(sizes) == self.numel() and min(sizes, default=0) >= 0 and list(size).count(-1) <= 1
     TORCH_CHECK(fits, f"shape '{list(size)}' is invalid for input of size {self.numel()}")
-    # NumPy refuses what torch refuses. With elements of one byte, its strides, in bytes, are ours, in elements.
-    like_self = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)  # and nothing is read
+    # We ask NumPy, which refuses what torch refuses, with an array of bytes: its strides, in bytes, are our strides. No
+    # element is read, so it needs no memory.
+    like_self = np.lib.stride_tricks.as_strided(np.empty(1, bool), self.shape, self.strides)
     try:
         return sizes, np.reshape(like_self, sizes, copy=False).strides, self.offset
     except ValueError:
@@ -88,8 +86,10 @@ def sum_to(grad, sizes):
 def reduced(dim, ndim):  # the dimensions that a reduction is over: all, if it names none
     dims = [dim] if isinstance(dim, int) else (dim or range(ndim))
     n = max(ndim, 1)  # 0 and -1 are allowed where there is no dimension
-    for d in dims:  # a negative one counts from the end
-        if not -n <= d < n:
-            raise IndexError(f"Dimension out of range (expected to be in range of [{-n}, {n - 1}], but got {d})")
-        TORCH_CHECK([e % n for e in dims].count(d % n) == 1, f"dim {d % n} appears multiple times in the list of dims")
-    return tuple(d % n for d in dims) if ndim else ()
+    said = "Dimension out of range (expected to be in range of [{}, {}], but got {})"
+    for d in dims:
+        TORCH_CHECK(-n <= d < n, said.format(-n, n - 1, d), IndexError)
+    dims = [d % n for d in dims]  # a negative one counts from the end
+    for d in dims:
+        TORCH_CHECK(dims.count(d) == 1, f"dim {d} appears multiple times in the list of dims")
+    return tuple(dims) if ndim else ()

@@ -23,6 +23,15 @@ class Optimizer:
                     if w.grad is not None:
                         self.update(w, self.state.setdefault(w, {}), group)
 
+    # --8<-- [end:base]
+
+    def zero_grad(self):
+        for w in self.tensors():
+            w.grad = None
+
+    def tensors(self):
+        return itertools.chain(*(g["params"] for g in self.param_groups))
+
     def state_dict(self):
         number = {w: i for i, w in enumerate(self.tensors())}
         state = {number[w]: kept for w, kept in self.state.items()}
@@ -36,15 +45,6 @@ class Optimizer:
         self.state = {tensors[i]: s for i, s in saved["state"].items()}
         for group, theirs in zip(self.param_groups, saved["param_groups"]):
             group.update({**theirs, "params": group["params"]})
-
-    # --8<-- [end:base]
-
-    def tensors(self):
-        return itertools.chain(*(g["params"] for g in self.param_groups))
-
-    def zero_grad(self):
-        for w in self.tensors():
-            w.grad = None
 
 
 # --8<-- [start:rule]

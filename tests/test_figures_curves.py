@@ -170,6 +170,14 @@ def test_phases_share_the_axis_and_a_circle_marks_where_a_curve_is_highest():
     assert float(circle.get("cx")) == pytest.approx(x0 + 1.5 * step, abs=0.1)
 
 
+def test_ticks_stand_instead_of_the_ends_and_values_have_four_digits():
+    svg = step_curves({"p": {"a": [4.5, 11.254]}}, title="t", ticks=(0, 4.5, 6.19))
+    assert [e.text for e in parts(svg, "text", "it-index") if e.get("text-anchor") == "end"] == ["0", "4.5", "6.19"]
+    assert table(svg)["rows"] == [[0, "4.5"], [1, "11.25"]]
+    with pytest.raises(ValueError, match="lie between 0 and 2"):
+        step_curves({"p": {"a": [1.0, 2.0]}}, title="t", ticks=(0, 3))
+
+
 def test_a_phone_shows_the_plots_one_below_the_other():
     plots = {name: {"a" * 34: [1.0, 0.5, 0.5], "b": [0.0, -1.0, 2.0]} for name in ("one", "two", "three")}
     root = ElementTree.fromstring(step_curves(plots, title="t"))

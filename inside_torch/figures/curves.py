@@ -82,14 +82,22 @@ def loss_paths(
 
 
 def step_curves(
-    plots: dict[str, dict], *, title: str, columns: int = 2, phases: dict[str, int] | None = None, unit: str = "step"
+    plots: dict[str, dict],
+    *,
+    title: str,
+    columns: int = 2,
+    phases: dict[str, int] | None = None,
+    unit: str = "step",
+    ticks: tuple = (),
 ) -> str:
     """One to twelve plots, each of one to three lists of numbers, one value a step, held until the next one; a curve
     ends at its first None. Each plot has a scale of its own, from the smallest to the largest of its values and 0. A
     phone shows the plots one below the other. `phases` are the names of stretches of the axis and the steps in each:
     they stand there instead of numbers, and a circle stands where a curve is highest. `unit` is what the axis calls a
-    step. Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what is not
-    finite, for a label wider than its plot and for phases of more or fewer steps than a curve."""
+    step. `ticks` are the numbers on the upright axis, instead of 0 and the ends; values then have four digits.
+    Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what is not
+    finite, for a label wider than its plot, for phases of more or fewer steps than a curve and for a tick outside
+    of a plot."""
     checked_dict(plots, dict, "plots", 12)
     lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
     steps = min(lengths)
@@ -101,6 +109,7 @@ def step_curves(
         name: {label: _numbers(label, curve[: [*curve, None].index(None)]) for label, curve in curves.items()}
         for name, curves in plots.items()
     }
+    said = "{:.4g}".format if ticks else _short
     fifths, desc = range(-(-steps // 5), steps + 1, -(-steps // 5)), f"{len(plots)} plots of {steps} steps."
     for name, curves in plots.items():
         if not any(map(any, curves.values())):
@@ -108,20 +117,22 @@ def step_curves(
         for label, curve in curves.items():
             if code_width(label) > min(WIDE * 2 // columns - 22, NARROW - 36):
                 raise ValueError(f"a label is as wide as its plot at most, {label!r} is wider")
-            desc += f" {name}: {label} goes from {_short(curve[0])} to {_short(curve[-1])}."
+            desc += f" {name}: {label} goes from {said(curve[0])} to {said(curve[-1])}."
     named = {f"{name}: {label}": curve for name, curves in plots.items() for label, curve in curves.items()}
-    rows = [[step, *(_short(one[step]) if step < len(one) else "" for one in named.values())] for step in range(steps)]
+    rows = [[step, *(said(one[step]) if step < len(one) else "" for one in named.values())] for step in range(steps)]
 
     def drawn(columns: int, wide: float, outdent: float = 0) -> tuple:
         shapes, y, left = [], MARGIN + 24, MARGIN + 50
         for i, (name, curves) in enumerate(plots.items()):
             ends = low, high = min(0.0, *map(min, curves.values())), max(0.0, *map(max, curves.values()))
             x = left + (i % columns) * (wide + 56)
+            if ticks and not low <= min(ticks) <= max(ticks) <= high:
+                raise ValueError(f"the ticks of {name!r} lie between {low:g} and {high:g}, got {ticks}")
             up, across = scale(ends, y + HIGH - 4, y + 4), scale((0, steps), x, x + wide)
             shapes += [
                 path("M", x, y, "V", y + HIGH, kind="it-edge"),
                 path("M", x, up(0), "H", x + wide, kind="it-edge"),
-                *(text(x - 5, up(at) + 4, _short(at), "it-index", "end") for at in sorted({low, 0.0, high})),
+                *(text(x - 5, up(at) + 4, said(at), "it-index", "end") for at in ticks or sorted({low, 0.0, high})),
                 *_axis(across, y + HIGH, fifths, phases or {}, unit),
                 text(x, y - 8, name, "it-name"),
             ]

@@ -111,7 +111,8 @@ def _draw(rows: list, marked: dict, phases: list, wide: bool) -> tuple:
             back = _stairs(run[::-1], edges, [span[0] for span in spans])
             line = path("M", edges[run[0]], spans[run[0]][1], *around[2:])
             shapes.append(group(f"it-{tone}", path("M", *around, *back, "Z", kind="it-fill"), line))
-        shapes += _label(kind, edges, spans) if tone != 3 else []
+        begins = [next(j for j, row in enumerate(rows) if row[0] == phase) for phase in phases]
+        shapes += _labels(kind, edges, spans, begins) if tone != 3 else []
     for i, words in marked.items():
         x, y = (edges[i] + edges[i + 1]) / 2, low - sum(rows[i][2:]) / most * height
         half = code_width(said := f"{words}{sum(rows[i][2:]) / size:.{decimals}f} {unit}", READ) / 2
@@ -155,8 +156,9 @@ def _stairs(run: list, ends: list, heights: list) -> list:
     return steps
 
 
-def _label(kind: str, edges: list, spans: list) -> list:
-    """The name of a band in the widest place that it fits into, or nothing."""
+def _labels(kind: str, edges: list, spans: list, begins: list) -> list:
+    """The name of a band in the widest place that it fits into, and again in each call without it in which the band
+    stands above or below that place."""
     places, width = [], len(kind) * READ * LETTER + 8
     for i in range(len(spans)):
         low, high = spans[i]
@@ -166,8 +168,14 @@ def _label(kind: str, edges: list, spans: list) -> list:
                 places.append(((low - high) * (edges[j + 1] - edges[i]), edges[i], edges[j + 1], low, high))
     if not places:
         return []
-    _, a, b, low, high = max(places)
-    return [text((a + b) / 2, (low + high) / 2 + 4.5, kind, "it-label", "middle")]
+    _, left, right, low, high = first = max(places)
+    left, right, named = (left + right - width) / 2, (left + right + width) / 2, [first]
+    for begin, end in pairwise([*begins, len(spans)]):
+        inside = [one for one in places if edges[begin] <= one[1] and one[2] <= edges[end]]
+        away = edges[end] <= left or right <= edges[begin]
+        if inside and away and not high <= sum(max(inside)[3:]) / 2 <= low:
+            named.append(max(inside))
+    return [text((a + b) / 2, (low + high) / 2 + 4.5, kind, "it-label", "middle") for _, a, b, low, high in named]
 
 
 def _ticks(most: float) -> list:

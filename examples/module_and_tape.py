@@ -52,7 +52,7 @@ class Parameter(Variable):
 
 class Module:
     def __init__(self):
-        vars(self).update(_parameters={}, _modules={})
+        self._parameters, self._modules = {}, {}
 
     def __setattr__(self, name, value):
         home = vars(self)
@@ -63,10 +63,10 @@ class Module:
         home[name] = value
 
     def __getattr__(self, name):
-        for home in (vars(self)["_parameters"], vars(self)["_modules"]):
-            if name in home:
-                return home[name]
-        raise AttributeError(name)
+        registered = self._parameters | self._modules
+        if name not in registered:
+            raise AttributeError(name)
+        return registered[name]
 
     def __call__(self, *args):
         return self.forward(*args)
@@ -114,7 +114,6 @@ for node in order:
     order += [n for n, _ in node.next_functions if n and n not in order]
 order.sort(key=lambda node: node._sequence_nr())
 assert [n.name() for n in order if n.next_functions] == [f"{name}Backward0" for name, _, _ in tape]
-print("tape:", *(name for name, _, _ in tape))
 print("here: ", *mine)
 print("torch:", *dict(real.named_parameters()))
 # --8<-- [end:compare]

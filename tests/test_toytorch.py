@@ -14,7 +14,7 @@ import warnings
 import pytest
 import torch
 import toytorch_agreement as agreement
-from conftest import ROOT
+from conftest import BOOK, ROOT
 from torch.library import Library, get_kernel
 
 toytorch = agreement.toy
@@ -58,9 +58,10 @@ def test_each_module_fits_on_two_screens():
     assert len(lines) <= 1177 and sum(map(bool, lines)) <= 897
 
 
-# The parts that the page shows, by their lines: no marks stand in files that are read from top to bottom.
+# The parts that pages show, by their lines: no marks stand in files that are read from top to bottom.
 SHOWN = {
     "t",
+    "expand",
     "call redispatch",
     "structured",
     "variable_type",
@@ -73,15 +74,14 @@ SHOWN = {
 }
 
 
-def test_the_page_shows_whole_definitions():
-    page = (ROOT / "docs" / "toytorch" / "index.md").read_text()
+def test_pages_show_whole_definitions():
     shown = set()
-    for name, first, last in re.findall(r'8<-- "examples/toytorch/(\w+\.py):(\d+):(\d+)"', page):
-        lines = (PACKAGE / name).read_text().splitlines()[int(first) - 1 : int(last)]
-        parts = ast.parse(textwrap.dedent("\n".join(lines))).body
+    pages = "\n".join(page.text for page in BOOK.pages)
+    for name, first, last in re.findall(r'8<-- "examples/toytorch/(\w+\.py):(\d+):(\d+)"', pages):
+        lines = (PACKAGE / name).read_text().splitlines()
+        parts = ast.parse(textwrap.dedent("\n".join(lines[int(first) - 1 : int(last)]))).body
         shown.add(" ".join(part.name for part in parts))
-        below = (PACKAGE / name).read_text().splitlines()[int(last) :]
-        assert not any(below[:1]), (name, last)
+        assert not any(lines[int(last) :][:1]), (name, last)
     assert shown == SHOWN
 
 
@@ -412,7 +412,11 @@ def once(module, args, out):
 handle = m.register_forward_hook(once)
 m(x), m(x)
 found = seen""",
-    "a result is asked for its gradient again": "z = (x * 1).requires_grad_(); z.add_(1); z.sum().backward(); found = [z, x.grad]",
+    "a result is asked for its gradient again": """
+z = (x * 1).requires_grad_()
+z.add_(1)
+z.sum().backward()
+found = [z, x.grad]""",
     "a number of NumPy on the left": """
 import numpy as np
 (np.float32(2) * x).sum().backward()

@@ -22,6 +22,12 @@ def gather(x):
     return y
 
 
+def scatter(x):
+    y = torch.empty(1, dtype=x.dtype)
+    dist.reduce_scatter_single(y, x)
+    return y
+
+
 def all_reduce(x):
     dist.all_reduce(x)
     return x
@@ -37,6 +43,11 @@ def test_each_row_is_what_a_rank_held():
     assert rows[3] == ["all_gather", 0, "1", "1, 10, 100"]
     assert rows[8] == ["all_reduce", 2, "100, 200, 300", "111, 222, 333"]
     assert not dist.is_initialized()
+
+
+def test_a_panel_can_begin_with_what_another_call_left():
+    rows = rows_of(collectives({"gather": (3, gather, scatter)}, title="t"))
+    assert rows[1] == ["gather", 1, "222", "111, 222, 333"]
 
 
 def test_it_is_plain_and_fits_a_phone():

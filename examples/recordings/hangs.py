@@ -1,10 +1,10 @@
-"""A collective that outlasts its time-out: it waits behind other work of its GPU, as for a rank that did not call."""
-
 import datetime
 
 import torch
 import torch.distributed as dist
 
+# A collective that waits behind other work of its GPU, past its time-out
+# --8<-- [start:hang]
 store, timeout = dist.HashStore(), datetime.timedelta(seconds=2)
 dist.init_process_group("nccl", store=store, rank=0, world_size=1, timeout=timeout)
 x = torch.ones(3, device="cuda")
@@ -14,3 +14,4 @@ torch.cuda._sleep(2 * 10**11)  # cycles, more than a minute
 dist.all_reduce(x)
 print("all_reduce returned", flush=True)
 print(x.sum().item())
+# --8<-- [end:hang]

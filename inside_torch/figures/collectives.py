@@ -12,33 +12,36 @@ from inside_torch.drawing.svg import arrow, cell, group, rect, text
 
 from .boxes import laid_out
 
-WORLD, WIDTH, HIGH, TEXT = 3, 28, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
-LEFT, BETWEEN, HEAD, BELOW = 16, 30, 24, 22  # room for a rank's number, for the arrow, for the name, under a grid
+WORLD, WIDTH, HIGH, TEXT = 3, 30, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
+TENS = tuple(10**rank for rank in range(WORLD))  # what a rank multiplies 1, 2, 3 with
+LEFT, BETWEEN, HEAD, BELOW = 14, 26, 24, 22  # room for a rank's number, for the arrow, for the name, under a grid
 
 
 def collectives(calls: dict, *, title: str) -> str:
     """A panel for each call: three ranks as rows, the cells that a rank gave on the left, those it got on the right.
 
     `calls` maps the name of a call to how many cells each rank gives, one or three, and a function of the tensor of
-    these cells. It returns the tensor of the cells that the rank got, or None where it wrote to its argument. Rank 0
-    gives 1, 2, 3; rank 1 gives 10, 20, 30; rank 2 gives 100, 200, 300. A cell has the tone of the rank whose value it
-    holds, and none if it holds a sum over the ranks. The calls run in one process, where torch's private
-    `LocalTensorMode` keeps a tensor for each rank. Raises TypeError for what is no pair of a number and a function,
+    these cells. It returns the tensor of the cells that the rank got, or None where it wrote to its argument. Functions
+    after it are called before it: the panel begins with what they left. Rank 0 gives 1, 2, 3; rank 1 gives 10, 20, 30;
+    rank 2 gives 100, 200, 300. A cell has the tone of the rank whose value it holds, and none if it holds a sum over
+    the ranks. The calls run in one process, where torch's private `LocalTensorMode` keeps a tensor for
+    each rank. Raises TypeError for what is no pair of a number and a function,
     ValueError for another number of cells, for a value that is neither one that a rank gave nor the sum of a column,
     and for what is too wide; RuntimeError where a process group is open already."""
     if dist.is_initialized():
         raise RuntimeError("a process group is open already")
-    for name, (cells, call) in checked(calls, dict, "calls").items():
-        checked(call, Callable, name)
+    for name, (cells, *steps) in checked(calls, dict, "calls").items():
+        for step in steps:
+            checked(step, Callable, name)
         if cells not in (1, WORLD):
             raise ValueError(f"{name}: a rank gives 1 or {WORLD} cells, got {cells}")
     dist.init_process_group("fake", rank=0, world_size=WORLD)
     try:
-        held = {name: _held(cells, call) for name, (cells, call) in calls.items()}
+        held = {name: _held(*call) for name, call in calls.items()}
     finally:
         dist.destroy_process_group()
-    for name, (before, after) in held.items():
-        known = {*chain(*before), *map(sum, zip(*before))}
+    known = {(column + 1) * by for column in range(WORLD) for by in (*TENS, sum(TENS))}
+    for name, (_, after) in held.items():
         if unknown := set(chain(*after)) - known:
             raise ValueError(f"{name}: no rank gave {sorted(unknown)}, and no column adds up to it")
     rows = [
@@ -51,12 +54,14 @@ def collectives(calls: dict, *, title: str) -> str:
     return laid_out(title, desc, ["call", "rank", "before", "after"], rows, _draw, held)
 
 
-def _held(cells: int, call: Callable) -> tuple:
+def _held(cells: int, call: Callable, *first: Callable) -> tuple:
     """What each rank gave and what it got, as lists of numbers."""
     from torch.distributed._local_tensor import LocalTensorMode, rank_map  # a second that other figures save
 
     with LocalTensorMode(WORLD):
         x = rank_map(lambda rank: torch.arange(1, cells + 1) * 10**rank)
+        for step in first:
+            x = step(x)
         before = x.clone()
         got = call(x)
         after = x if got is None else got
@@ -82,7 +87,7 @@ def _draw(held: dict, wide: bool) -> tuple:
 
 def _panel(name: str, before: list, after: list, x, y) -> list:
     """The name over two grids; the arrow is between the places where full grids end and begin."""
-    owner = {value: rank for rank, row in enumerate(before) for value in row}
+    owner = {(column + 1) * by: rank for rank, by in enumerate(TENS) for column in range(WORLD)}
     top, left, right = y + HEAD, x + LEFT, x + LEFT + WORLD * WIDTH + BETWEEN
     shapes = [text(x, y + 13, name, "it-name")]
     line = arrow(right - 5, top + WORLD * HIGH / 2, "right", "M", right - BETWEEN + 5, top + WORLD * HIGH / 2)
@@ -94,7 +99,7 @@ def _panel(name: str, before: list, after: list, x, y) -> list:
         for place, row in ((start, before[rank]), (right, after[rank])):
             for i, value in enumerate(row):
                 at, y = place + i * WIDTH, top + rank * HIGH
-                mark = rect(at + 2, y + 2, WIDTH - 4, HIGH - 4, "it-element", 5)
+                mark = rect(at + 1.5, y + 1.5, WIDTH - 3, HIGH - 3, "it-element", 5)
                 marks = [group(f"it-{owner[value] + 1}", mark)] if value in owner else []
                 shapes += cell(at, y, WIDTH, str(value), *marks, height=HIGH)
     return shapes

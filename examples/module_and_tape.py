@@ -60,6 +60,7 @@ class Module:
             home = self._parameters
         elif isinstance(value, Module):
             home = self._modules
+        vars(self).pop(name, None)  # where Python would look first
         home[name] = value
 
     def __getattr__(self, name):

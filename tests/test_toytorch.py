@@ -404,6 +404,11 @@ h.mul_(2)
 found = [h]""",
     "a view that is gone": "z = x * 1; v = z.view(2, 1); del v; z.mul_(2); z.sum().backward(); found = [x.grad]",
     "a compiled program warns of nothing": "f = compile(lambda a: a.log()); found = [f(x * x), f(x * 0)]",
+    "no decay of an infinite parameter": """
+w = torch.tensor([float("inf"), 1.]).requires_grad_()
+(w * 2).sum().backward()
+torch.optim.SGD([w], lr=1.).step()
+found = [w, w.grad]""",
     "a hook that takes itself away": """
 m, seen = nn.ReLU(), []
 def once(module, args, out):

@@ -47,10 +47,10 @@ class SGD(Optimizer):
         super().__init__(params, lr=lr, momentum=momentum, dampening=dampening, weight_decay=weight_decay)
 
     def update(self, p, grad, state, group):
-        grad = grad.add(p, alpha=group["weight_decay"])
+        grad = grad.add(p, alpha=group["weight_decay"]) if group["weight_decay"] else grad.clone()
         if group["momentum"]:
             old = state.get("momentum_buffer")
-            grad = grad.clone() if old is None else old.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
+            grad = grad if old is None else old.mul_(group["momentum"]).add_(grad, alpha=1 - group["dampening"])
             state["momentum_buffer"] = grad
         p.add_(grad, alpha=-group["lr"])
 

@@ -65,6 +65,8 @@ def test_a_panel_fewer_is_narrower():
 def test_what_disagrees_with_the_figure_raises():
     with pytest.raises(ValueError, match=r"plus: no rank gave \[4, 11, 21, 31, 101, 201, 301\]"):
         collectives({"plus": (3, lambda x: x + 1)}, title="t")
+    with pytest.raises(ValueError, match=r"twice: no rank gave \[2, 20, 200\]"):
+        collectives({"twice": (1, lambda x: x * 2)}, title="t")
     assert not dist.is_initialized(), "a refusal leaves no group open"
     with pytest.raises(ValueError, match="broadcast: a rank gives 1 or 3 cells, got 2"):
         collectives({"broadcast": (2, broadcast)}, title="t")

@@ -19,7 +19,6 @@ OMITTED = {
     "get_ema_avg_fn": "get_ema_multi_avg_fn for one tensor at a time",
     "get_swa_multi_avg_fn": "what AveragedModel does when it is given no function: the mean",
     "get_swa_avg_fn": "the same for one tensor at a time",
-    "swap_in_optimizer_params_and_state": "lends an optimizer other parameters and state: no training loop needs it",
 }
 
 

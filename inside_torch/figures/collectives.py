@@ -40,9 +40,9 @@ def collectives(calls: dict, *, title: str) -> str:
         held = {name: _held(*call) for name, call in calls.items()}
     finally:
         dist.destroy_process_group()
-    known = {(column + 1) * by for column in range(WORLD) for by in (*TENS, sum(TENS))}
-    for name, (_, after) in held.items():
-        if unknown := set(chain(*after)) - known:
+    for name, (before, after) in held.items():
+        known = {(column + 1) * by for column in range(calls[name][0]) for by in (*TENS, sum(TENS))}
+        if unknown := set(chain(*before, *after)) - known:
             raise ValueError(f"{name}: no rank gave {sorted(unknown)}, and no column adds up to it")
     rows = [
         [name, rank, ", ".join(map(str, before[rank])), ", ".join(map(str, after[rank]))]

@@ -100,7 +100,7 @@ def compile_path(f, *inputs: torch.Tensor, title: str) -> str:
         ("AOTAutograd", [f"forward: {graphs[0]} operators", f"backward: {graphs[1]} operators"]),
         (
             "Inductor",
-            [f"{way}: {_kernels(names)}" for way, names in (("forward", forward), ("later, back", backward))],
+            ["kernels", f"forward: {_kernels(forward)}", f"later, back: {_kernels(backward)}"],
         ),
         ("cache entry", ["the guards", "code that calls the kernels"]),
     ]

@@ -9,7 +9,7 @@ from test_figures import plain_and_fits, rows_of
 from inside_torch.figures import operator_uses
 
 
-def pieces(name: str) -> dict:
+def pieces() -> dict:
     def save(ctx, inputs, output):
         ctx.save_for_backward(output)
 
@@ -18,41 +18,39 @@ def pieces(name: str) -> dict:
         "fake": lambda x: torch.empty_like(x),
         "setup": save,
         "backward": lambda ctx, grad: grad * (ctx.saved_tensors[0] > 0),
-        "vmap": lambda info, in_dims, x: (getattr(torch.ops.drawn, name)(x), in_dims[0]),
     }
 
 
 def test_each_use_calls_what_the_figure_says():
-    rows = rows_of(operator_uses("drawn::relu", pieces("relu"), torch.ones(4, 2), title="t"))
+    rows = rows_of(operator_uses("drawn::relu", pieces(), torch.ones(4, 2), title="t"))
     called = {use: [bool(count) for count in counts] for use, *counts in rows}
     assert called == {
-        "relu(x)": [True, False, False, False, False],
-        "relu(w), w requires grad": [True, False, True, False, False],
-        "backward()": [False, False, False, True, False],
-        "compile relu(w): Dynamo": [False, True, True, False, False],
-        "compile relu(w): AOTAutograd": [False, True, True, True, False],
-        "compiled(w)": [True, False, False, False, False],
-        "backward() of that call": [False, False, False, False, False],
-        "vmap(relu)(x)": [True, False, False, False, True],
+        "relu(x)": [True, False, False, False],
+        "relu(w), w requires grad": [True, False, True, False],
+        "backward()": [False, False, False, True],
+        "compile relu(w): Dynamo": [False, True, True, False],
+        "compile relu(w): AOTAutograd": [False, True, True, True],
+        "compiled(w)": [True, False, False, False],
+        "backward() of that call": [False, False, False, False],
     }
-    assert rows[0][1] == rows[7][1] == 1, "one call of the kernel"
+    assert rows[0][1] == rows[5][1] == 1, "one call of the kernel"
 
 
 def test_it_is_plain_and_fits_a_phone():
-    svg = operator_uses("drawn::plain", pieces("plain"), torch.ones(4, 2), title="t")
+    svg = operator_uses("drawn::plain", pieces(), torch.ones(4, 2), title="t")
     plain_and_fits(svg)
 
 
 def test_what_disagrees_with_the_figure_raises():
     x = torch.ones(4, 2)
-    with pytest.raises(ValueError, match="the pieces are kernel, fake, setup, backward, vmap, got kernel"):
+    with pytest.raises(ValueError, match="the pieces are kernel, fake, setup, backward, got kernel"):
         operator_uses("drawn::few", {"kernel": torch.relu}, x, title="t")
     with pytest.raises(TypeError, match=r"fake must be a .*Callable, got int"):
-        operator_uses("drawn::number", pieces("number") | {"fake": 3}, x, title="t")
+        operator_uses("drawn::number", pieces() | {"fake": 3}, x, title="t")
     with pytest.raises(TypeError, match=r"x must be a torch\.Tensor, got int"):
-        operator_uses("drawn::int", pieces("int"), 3, title="t")
+        operator_uses("drawn::int", pieces(), 3, title="t")
     with pytest.raises(ValueError, match="too long"):
-        operator_uses("drawn::" + "a" * 40, pieces("a" * 40), x, title="t")
-    operator_uses("drawn::twice", pieces("twice"), x, title="t")
+        operator_uses("drawn::" + "a" * 40, pieces(), x, title="t")
+    operator_uses("drawn::twice", pieces(), x, title="t")
     with pytest.raises(RuntimeError, match="an operator drawn::twice already"):
-        operator_uses("drawn::twice", pieces("twice"), x, title="t")
+        operator_uses("drawn::twice", pieces(), x, title="t")

@@ -10,14 +10,14 @@ from inside_torch.drawing.checks import checked
 
 from .boxes import DASH, laid_out, tally
 
-PIECES = ("kernel", "fake", "setup", "backward", "vmap")
+PIECES = ("kernel", "fake", "setup", "backward")
 
 
 def operator_uses(name: str, pieces: dict, x: torch.Tensor, *, title: str) -> str:
-    """A row for each of eight uses of an operator of one tensor, a column for each of its five functions, and in a cell
+    """A row for each of seven uses of an operator of one tensor, a column for each of its four functions, and in a cell
     how often the use called the function. Two of the rows are the stages of compiling it, Dynamo and AOTAutograd.
 
-    `pieces` has the functions: kernel, fake, setup, backward and vmap. They are registered as the custom operator
+    `pieces` has the functions: kernel, fake, setup and backward. They are registered as the custom operator
     `name`, each inside a counter, and the uses run on `x`, one after another. Raises TypeError for what is no function
     and no tensor, ValueError for other pieces, for one that no use calls, for a stage that calls the kernel, for a call
     of the compiled operator that calls more than the kernel, for its backward that calls any, and for a name that does
@@ -55,7 +55,6 @@ def _registered(name: str, pieces: dict, called: list) -> torch.library.CustomOp
     operator = torch.library.custom_op(name, counted("kernel"), mutates_args=(), schema="(Tensor x) -> Tensor")
     operator.register_fake(counted("fake"))
     operator.register_autograd(counted("backward"), setup_context=counted("setup"))
-    operator.register_vmap(counted("vmap"))
     return operator
 
 
@@ -86,5 +85,4 @@ def _uses(name: str, operator, x: torch.Tensor, called: list) -> dict:
         f"compile {said}(w): AOTAutograd": first[dynamo:ready],
         "compiled(w)": first[ready:],
         "backward() of that call": told(lambda: kept[-1].backward()),
-        f"vmap({said})(x)": told(lambda: torch.func.vmap(operator)(x)),
     }

@@ -10,13 +10,12 @@
 # # The tour
 #
 # Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
-# computes, and back. It takes one sitting: plan 45 minutes if you look at every output. The stops end with links
-# to the chapters that explain them in full, so you need not understand each detail now. What you should have at the end
-# is the order of what happens: at the last stop you fill it in yourself.
+# computes, and back. It has ten stops, the sections below, and is meant for one sitting. Each stop ends with links to
+# the chapters that explain it in full, so you need not understand each detail now. What you should have at the end is
+# the order of what happens: at the last stop you put it in order yourself.
 #
-# The cells of this notebook share one Python, and they ran from the top to the bottom. (On all other pages of the
-# book a block is a whole program.) Here are the ten lines, but for two things: the loss is printed, and
-# `torch.compile` waits for the ninth stop.
+# The cells share one Python, and they ran from the top to the bottom. Here are the ten lines, with two more that print
+# the loss, and without `torch.compile`, which waits for the ninth stop.
 
 # %%
 import torch
@@ -49,8 +48,8 @@ print("shape  ", tuple(x.shape), "strides", x.stride())
 print("storage", size, "bytes for", x.numel(), "numbers")
 
 # %% [markdown]
-# The strides are 3 and 1: the next row begins 3 numbers later. Many operations only change the way of reading. The
-# transpose swaps the two strides and copies nothing, so a write through it arrives in `x`:
+# Each number takes 4 bytes. The strides are 3 and 1: the next row begins 3 numbers later. Many operations only change
+# the way of reading. The transpose swaps the two strides and copies nothing, so a write through it arrives in `x`:
 
 # %%
 y = x.t()
@@ -74,18 +73,22 @@ y[0, 0] = first
 for name, w in model.named_parameters():
     print(f"{name:9} {tuple(w.shape)!s:7} requires grad: {w.requires_grad}")
 print("together", sum(w.numel() for w in model.parameters()), "numbers")
+(group,) = optimizer.param_groups
+print("the optimizer has it:", group["params"][0] is model[0].weight)
 
 # %% [markdown]
-# A `Parameter` is a tensor that by default requires grad, and that a module lists. The optimizer got this list, not a
-# copy of the numbers, so what it writes is what the model reads in the next step.
+# The digit in a name is the place of the layer in `model`. Place 1 is the ReLU, which has nothing to learn. A
+# `Parameter` is a tensor that requires grad unless you say otherwise, and a module keeps a list of its Parameters. The
+# last row shows that the optimizer holds the same object as the model, so what it writes is what the model reads in
+# the next step.
 #
 # *In full:* [Modules](modules.html).
 #
 # ## 3. A call becomes operators
 #
 # `model(x)` calls three modules. PyTorch sees something finer: the *operators* that they call, which are functions on
-# tensors with a name, such as `addmm`. A dispatch mode is an object that PyTorch calls in place of each operator. Ours
-# notes the name, and then lets the operator run:
+# tensors that PyTorch knows by name, such as `addmm`. A dispatch mode is an object that PyTorch calls right before
+# an operator computes. Ours notes the name, and then lets the operator compute:
 
 # %%
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -93,115 +96,184 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 class Operators(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        names.append(func.overloadpacket.__name__)
+        called.append(func.overloadpacket.__name__)
         return func(*args, **(kwargs or {}))
 
 
 # ---
-names = []
+called = []
 with Operators():
     loss = nn.functional.cross_entropy(model(x), target)
-forward = list(names)
+forward = list(called)
 print("forward:", *forward)
 
 # %% [markdown]
-# The first linear layer is `t` (the view from the first stop) and `addmm`, a matrix product with the bias added.
-# `cross_entropy` is `_log_softmax` and `nll_loss_forward`. The two calls of `detach` are nobody's line: autograd, the
-# part of PyTorch that records for backward, makes them when it saves the result of the operator before.
+# The first linear layer is `t`, the view from the first stop, and `addmm`, a matrix product with the bias added.
+# `cross_entropy` is `_log_softmax` and `nll_loss_forward`. No line of ours asked for the two calls of `detach`. They
+# come from *autograd*, the part of PyTorch that records for backward: it saves the results of `relu` and of
+# `_log_softmax`, and it saves a result that requires grad as a view made by `detach`.
 #
-# One operator has many *kernels*, functions that compute it: one for the CPU, one for CUDA, one that records what
-# backward will need. Each of these jobs has a name, its key: `CPU`, `CUDA`, `AutogradCPU`. A tensor carries the keys of
-# the jobs that it may need, and the *dispatcher* runs the kernel of the highest key that a call's tensors carry. It
-# skips a key that is switched off, and one that has nothing to do for this operator. Here are the keys of `x` and of
-# the loss, and two kernels of `addmm`. (The two functions of `torch._C` are private: fine for looking, not for
-# building on.)
+# An operator has several *kernels*. A kernel is a function that does one job for the operator: it computes on a CPU,
+# or on CUDA, or it records what backward will need. Each job has a name, its key. A tensor carries the keys of the
+# jobs that its operators may need. PyTorch has put all keys in one fixed order, and for each call the *dispatcher*
+# runs the kernel of the highest key that is switched on. Here are the keys of `x` from the highest to the lowest, and
+# what two operators have for each. The functions of `torch._C` are private: fine for looking, not for building on.
+
 
 # %%
-weight = model[0].weight
-print("x:     ", torch._C._dispatch_keys(x))
-print("result:", torch._C._dispatch_keys(loss))
-table = torch._C._dispatch_dump_table("aten::addmm").splitlines()
-for line in table:
-    if line.startswith(("CPU:", "AutogradCPU:")):
-        print(line.split(" [")[0].replace("/__w/pytorch/pytorch/", ""))
+def has(operator, key):
+    """Whether an operator has a kernel for a key, or the call falls through to the next key."""
+    table = torch._C._dispatch_dump_table(f"aten::{operator}").splitlines()
+    (row,) = [row for row in table if row.startswith(f"{key}:")]
+    return "falls through" if "fallthrough" in row else "a kernel"
+
+
+# ---
+keys = torch._C._dispatch_keys(x)
+print(f"{'key':16} {'addmm':14} t")
+for _ in range(4):
+    key = keys.highestPriorityTypeId()
+    keys = keys.remove(key)
+    print(f"{key.name:16} {has('addmm', key.name):14} {has('t', key.name)}")
 
 # %% [markdown]
-# Keys are printed from the lowest to the highest. Two of the four are skipped in a call of `addmm`: mixed precision,
-# `AutocastCPU`, is switched off, and `ADInplaceOrView` has nothing to do for `addmm`. So two kernels run, one after the
-# other. The one for `AutogradCPU` notes how to go back, and calls `addmm` again without the keys of autograd. This
-# second call ends in the one for `CPU`, which computes. (Our mode sees a call only after autograd, so it noted the
-# second.) `x` has the key of autograd, too, although it does not require grad: the kernel finds out that there is
-# nothing to note. The rows name the files of PyTorch that registered the two kernels. Both files are generated when
-# PyTorch is built; the number is a line in the file.
+# `AutocastCPU`, mixed precision, is switched off unless you ask for it, so the dispatcher skips it.
+# `ADInplaceOrView` keeps the books on in-place operations and views. `t` makes a view and has a kernel for that,
+# while a call of `addmm` falls through to the next key. That leaves two kernels for `addmm`: `AutogradCPU`, which
+# records, and `CPU`, which computes. `x` carries the key of autograd although it does not require grad. Whether there
+# is something to record, the kernel finds out.
+#
+# The two kernels run one inside the other. A second mode, `Inside`, is called between the two and prints what the CPU
+# kernel returned. The last row is what `model[0](x)` returns to us:
+
+
+# %%
+class Inside(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        print(f"    {func} begins")
+        result = func(*args, **(kwargs or {}))
+        print(f"    {func} has computed, its node: {result.grad_fn}")
+        return result
+
+
+# ---
+print("call model[0](x)")
+with Inside():
+    result = model[0](x)
+print("returned, its node:", result.grad_fn.name())
+
+# %% [markdown]
+# The kernel for `AutogradCPU` starts first. It prepares a *node*, the note for backward, and calls `addmm` again
+# without the keys of autograd. This inner call passes our mode and ends in the kernel for `CPU`, whose result has no
+# node yet: `None`. Back outside, the kernel for `AutogradCPU` hangs the node on the result. The
+# [home page](index.html#the-map) has this call as a drawing.
 #
 # *In full:* [Tensor types](tensor-types.html), [Forward](forward.html), [Dispatcher](dispatcher.html).
 #
 # ## 4. Forward leaves a graph
 #
-# What the kernels for autograd noted hangs on the result. `loss.grad_fn` is a *node*: it knows how to turn the
-# gradient of its result into the gradients of its inputs, and which nodes come next. We walk from the loss and
-# print each node with the shapes of what it has saved:
+# `loss.grad_fn` is the node of the loss. A node knows how to turn the gradient of its result into the gradients of its
+# inputs, and which nodes come next. We walk from the loss and print each node with the tensors that it has saved. The
+# number after `#` says which memory a tensor uses, so the same number is the same memory:
 
 
 # %%
+parameters = {id(w): name for name, w in model.named_parameters()}
+memory = {}
+
+
 def saved(node):
-    """The shapes of the tensors that a node has saved."""
-    names = [name for name in dir(node) if name.startswith("_saved_")]
-    values = [getattr(node, name) for name in names]
-    tensors = [value for value in values if isinstance(value, torch.Tensor)]
-    return [tuple(tensor.shape) for tensor in tensors]
+    """What a node has saved, or the Parameter whose gradient it writes."""
+    if hasattr(node, "variable"):
+        yield parameters[id(node.variable)]
+    for name in dir(node):
+        value = getattr(node, name)
+        if name.startswith("_saved_") and isinstance(value, torch.Tensor):
+            number = memory.setdefault(value.data_ptr(), len(memory) + 1)
+            yield f"{name[7:]} {tuple(value.shape)} #{number}"
 
 
 # ---
-nodes = [loss.grad_fn]
+def walk(loss):
+    nodes = [loss.grad_fn]
+    for node in nodes:
+        following = [after for after, _ in node.next_functions if after]
+        nodes += [after for after in following if after not in nodes]
+    return nodes
+
+
+nodes = walk(loss)
 for node in nodes:
-    following = [after for after, _ in node.next_functions if after]
-    nodes += [after for after in following if after not in nodes]
-for node in nodes:
-    print(f"{node.name().split('::')[-1]:20}", *saved(node))
+    print(f"{node.name().split('::')[-1]:20}", ", ".join(saved(node)))
 
 # %% [markdown]
 # The list begins at the loss, then come the nodes one step further back, then two steps, and so on. `NllLossBackward0`
-# belongs to the last operator of forward. It has saved the logarithms, the targets, and the number by which the loss
-# was divided. The four `AccumulateGrad` nodes are the ends, one for each Parameter, and write its `.grad`. `ReluBackward0` has saved its result of
-# shape (8, 4): where that is 0, no gradient passes. The lower `AddmmBackward0`, that of the first layer, has saved `x`
-# and not the weight, because the weight would be needed for the gradient of `x` only, and nobody wants that. Saved
-# tensors are one reason why training needs more memory than prediction. Gradients, the optimizer's state and what
-# backward makes on its way are the others.
+# belongs to the last operator of forward. It has saved the logarithms of the probabilities, the targets, and
+# `total_weight`, the number by which the loss was divided. That is a second result of the operator. It requires no
+# grad, so there was no third `detach`. `LogSoftmaxBackward0` has saved its result, and `#1` says that these are the
+# same logarithms. The first `AddmmBackward0`, that of the second layer, has saved its input and the transposed weight,
+# because it needs each for the gradient of the other. The input is the result that `ReluBackward0` has saved, `#4`:
+# where it is 0, no gradient passes.
+#
+# The second `AddmmBackward0`, that of the first layer, has saved its input `x` and not the weight. The weight would be
+# needed for the gradient of `x` only, and nobody wants that. A `TBackward0` saves nothing: it transposes a gradient.
+# The four `AccumulateGrad` nodes are the ends, one for each Parameter, and write its `.grad`.
 #
 # *In full:* [Forward](forward.html), [Saved tensors](saved-tensors.html).
 #
 # ## 5. Backward runs the graph
 #
 # `zero_grad()` drops the gradients of the last step; it sets `.grad` to None. Then `backward()` runs the nodes. A
-# *hook*, a function of ours that is called before a node, notes when its turn comes:
+# *hook*, a function of ours that is called before a node, prints the node and the shape of the gradient that has come:
+
 
 # %%
-order = []
-for node in nodes:
+def before(node):
+    """A hook that prints a node and the shape of its gradient."""
     name = node.name().split("::")[-1]
-    node.register_prehook(lambda grads, name=name: order.append(name))
+
+    def hook(gradients):
+        print(f"{name:20} {tuple(gradients[0].shape)}")
+
+    return hook
+
+
+# ---
+weight = model[0].weight
+hooks = [node.register_prehook(before(node)) for node in nodes]
 optimizer.zero_grad()
 print("grad before:", weight.grad)
 loss.backward()
-print(*order)
 print("grad after: ", tuple(weight.grad.shape))
 
 # %% [markdown]
 # The *engine*, the loop that runs the nodes, begins at the loss. A node is ready when all its gradients have come. Of
-# the nodes that are ready the engine takes an `AccumulateGrad` first, and else the one that forward made last. Now
-# each `.grad` is a tensor of the shape of its Parameter. Is it right? The gradient of cross entropy for its input is
-# a short formula: the probabilities, minus 1 for the right class, divided by the number of samples. From there on it
-# is matrix products, and a mask for the ReLU:
+# the nodes that are ready the engine takes an `AccumulateGrad` first, and else the one that forward made last. The
+# shapes say what each node did: `TBackward0` gets (4, 2) and passes on (2, 4), the shape of the second weight.
+#
+# Are the gradients right? The gradient of cross entropy for its input is a short formula: the probabilities, minus 1
+# for the right class, divided by the number of samples. From there on it is three matrix products, two sums, and a
+# mask for the ReLU:
 
 # %%
+for hook in hooks:
+    hook.remove()
 with torch.no_grad():
     hidden = model[1](model[0](x))
     p = model[2](hidden).softmax(1)
+
+# ---
+with torch.no_grad():
     grad_output = (p - nn.functional.one_hot(target, 2)) / len(target)
     grad_hidden = (grad_output @ model[2].weight) * (hidden > 0)
-    by_hand = grad_hidden.t() @ x
-print("as autograd's:", torch.allclose(by_hand, weight.grad, atol=1e-6))
+    by_hand = {
+        "0.weight": grad_hidden.t() @ x,
+        "0.bias": grad_hidden.sum(0),
+        "2.weight": grad_output.t() @ hidden,
+        "2.bias": grad_output.sum(0),
+    }
+for name, w in model.named_parameters():
+    print(name, "as autograd's:", torch.allclose(by_hand[name], w.grad, atol=1e-6))
 
 # %% [markdown]
 # *In full:* [NumPy](numpy.html), [Backward](backward.html), [Gradients](gradients.html).
@@ -211,40 +283,57 @@ print("as autograd's:", torch.allclose(by_hand, weight.grad, atol=1e-6))
 # `step()` reads `.grad`, updates what it remembers about each Parameter, and writes the Parameter in place. AdamW
 # remembers two averages, of the gradient and of its square, and how many steps it has made:
 
+
 # %%
-before = weight.detach().clone()
-version = weight._version
-optimizer.step()
+class Writes(TorchDispatchMode):
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if args[0] is weight and func._schema.is_mutable:
+            print("writes:", func.overloadpacket.__name__)
+        return func(*args, **(kwargs or {}))
+
+
+# ---
+old, version = weight.detach().clone(), weight._version
+with Writes():
+    optimizer.step()
+print("largest change", f"{(weight - old).abs().max().item():.3f}")
+print("version went up by", weight._version - version)
 for name, value in optimizer.state[weight].items():
-    print(f"{name:10} shape {tuple(value.shape)}")
-change = (weight - before).abs().max().item()
-print(f"largest change {change:.3f} with a learning rate of 0.01")
-print("writes to the weight:", weight._version - version)
+    print(f"{name:10} {value.item() if name == 'step' else tuple(value.shape)}")
 
 # %% [markdown]
-# Adam divides the average gradient by the size that gradients usually have. So a number moves by about the learning
-# rate in its first steps, and by less when the gradients shrink, as here after 100 steps. The last row counts
-# in-place operations on the weight: AdamW makes one for weight decay and one for the step. Every tensor has such a
-# counter. A node notes the count when it saves a tensor, and backward compares: if somebody has overwritten what was
-# saved, it raises an error.
+# There are two writes. `mul_` makes each number of the weight a little smaller, which is called weight decay.
+# `addcdiv_` subtracts the learning rate times a quotient: the average gradient divided by the root of the average
+# square, both corrected because they began at 0. The quotient was small here, so the largest change is less than the
+# learning rate, 0.01. Every tensor has a *version*, a counter that each in-place operation raises, which is why it
+# went up by 2. [Version counters](versions.html) says how autograd uses it.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html).
 #
 # ## 7. Where the bytes are
 #
-# Now we weigh such a step. `MemTracker` (private) is a dispatch mode, too. It sorts the bytes of all tensors by
-# what they are for, and keeps the sums of the moment when most are alive. We make the batch 64 times as
-# large, so that it counts:
+# Now we weigh such a step. `MemTracker`, a private class, is a dispatch mode, too. It sorts the bytes of all tensors
+# by what they are for, and keeps the sums of the moment when most are alive. We make the batch 64 times as large, so
+# that it counts:
 
 # %%
 from torch.distributed._tools.mem_tracker import MemTracker
 
 large, labels = x.repeat(64, 1), target.repeat(64)
+totals = []
+
+
+def note(node):
+    """A hook that notes what lives right after a node has run."""
+    now = tracker.get_tracker_snapshot("current")[x.device]["Total"]
+    totals.append((now, node.name()))
 
 
 def train():
     loss = nn.functional.cross_entropy(model(large), labels)
     optimizer.zero_grad()
+    for node in walk(loss):
+        node.register_hook(lambda *_, node=node: note(node))
     loss.backward()
     optimizer.step()
 
@@ -256,20 +345,26 @@ with tracker:
     train()
 for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
     print(f"{getattr(kind, 'value', kind):10} {size:6}")
+print("largest after a node:", *max(totals))
+print("the batch:", large.nbytes, "and", labels.nbytes)
+print("the ReLU's result:", model[1](model[0](large)).nbytes)
 
 # %% [markdown]
-# The parameters are 104 bytes, and the optimizer keeps twice as much (and 4 bytes for each step count). Most of the
-# peak is `Activation` and `Temp`: what forward computed and backward still needs at this moment, and what backward
-# computes on the way. `Gradient` is small, because only the last layer has its gradients by then. Activations and
-# temporaries grow with the batch, and so does `Other`, the batch itself. The parameters do not.
+# The peak is right after `ReluBackward0`. `Temp` is what backward computes on its way: here the gradient that came to
+# this node and the one that it made, each as large as the ReLU's result, 8192 bytes. `Activation` is what forward
+# computed and still lives: the ReLU's result, and two single numbers of 4 bytes. `Other` is the batch.
+#
+# The rest comes from the 26 numbers of the model. The parameters are 104 bytes, and `Optstate` is twice as much and 4
+# bytes for each of the four step counts. All gradients would be 104 bytes, too, but only those of the second layer
+# have come so far, which are 40. A `Buffer` would be a tensor that a module keeps without learning it. Ours has none.
 #
 # *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
 #
-# ## 8. Memory for time, and a profile
+# ## 8. Memory for computation
 #
-# *Checkpointing* keeps only the input of a part of the model, and runs that part again during backward, as far as
-# backward needs it. We count both sides of the trade: the bytes that forward saves, and the matrix products that
-# backward runs.
+# Training keeps the ReLU's result from forward until backward. *Checkpointing* keeps only the input of a part of the
+# model instead, and runs that part again during backward, as far as backward needs it. We look at both sides of the
+# trade: the bytes of each tensor that forward saves, and the matrix products that backward runs.
 
 # %%
 from torch.autograd.graph import saved_tensors_hooks
@@ -277,7 +372,7 @@ from torch.utils.checkpoint import checkpoint
 
 
 def kept(forward):
-    """The bytes that forward saves, and the matrix products in backward."""
+    """The bytes that forward saves in each memory, and the matrix products in backward."""
     own, sizes = {w.data_ptr() for w in model.parameters()}, {}
 
     def pack(tensor):
@@ -288,10 +383,10 @@ def kept(forward):
 
     with saved_tensors_hooks(pack, lambda tensor: tensor):
         loss = nn.functional.cross_entropy(forward(), labels)
-    names.clear()
+    called.clear()
     with Operators():
         loss.backward()
-    return sum(sizes.values()), names.count("mm") + names.count("addmm")
+    return sizes.values(), [name for name in called if name in ("mm", "addmm")]
 
 
 # ---
@@ -299,53 +394,18 @@ ways = {
     "plain": lambda: model(large),
     "checkpointed": lambda: checkpoint(model, large, use_reentrant=False),
 }
-for name, way in ways.items():
-    size, products = kept(way)
-    print(f"{name:12} {size} bytes saved, {products} products in backward")
+for way, run in ways.items():
+    sizes, products = kept(run)
+    print(f"{way:12} saves", *sizes)
+    print(f"{'':12} backward runs", *products)
 
 # %% [markdown]
-# The difference in bytes is the result of the ReLU, 8 kilobytes. The price is one product: backward ran the first
-# layer again. It did not need to run the second one again, because that layer has to save only its input. (Both
-# numbers are larger than the activations of the seventh stop: the batch is among them, and what the loss has let go
-# before the peak.)
+# Both save the batch (6144 and 4096), the logarithms (the other 4096) and the number by which the loss is divided (4).
+# Only the plain way saves the ReLU's result, 8192 bytes. The three `mm` are the three products that we wrote by hand
+# in the fifth stop. The price of checkpointing is the `addmm` before them: the first layer once more. The second layer
+# is not computed again, because backward needs its input and its weight, and not its result.
 #
-# How many calls does one step make? A profile records each operator with its place in the tree of calls. Here are the
-# events of one step by who called them, and the floating-point operations of the matrix products:
-
-# %%
-from torch.profiler import ProfilerActivity, profile, record_function
-
-
-PRODUCTS = ("aten::mm", "aten::addmm")
-
-
-def below(event):
-    """The events within an event."""
-    within = [one for child in event.cpu_children for one in below(child)]
-    return [*event.cpu_children, *within]
-
-
-# ---
-optimizer.zero_grad()
-with profile(activities=[ProfilerActivity.CPU], with_flops=True) as prof:
-    with record_function("forward"):
-        loss = nn.functional.cross_entropy(model(x), target)
-    with record_function("backward"):
-        loss.backward()
-    with record_function("step"):
-        optimizer.step()
-
-for event in prof.events():
-    if event.name in ("forward", "backward", "step"):
-        flops = [one.flops for one in below(event) if one.name in PRODUCTS]
-        print(f"{event.name:9} {len(below(event)):4} events,", end=" ")
-        print(len(flops), f"products of {sum(flops):3} flops")
-
-# %% [markdown]
-# The step of the optimizer has the most events, and no product at all. (There are more events than operators in the
-# third stop, because operators call others.)
-#
-# *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
+# *In full:* [Less memory](less-memory.html), and for time [Profiling](profiling.html), [Measuring](measuring.html).
 #
 # ## 9. What compile makes of it
 #
@@ -386,14 +446,18 @@ for call in ("first", "second"):
     loss.backward()
 
 # %% [markdown]
-# Each graph is printed once, although the function ran twice: the second call used the code of the first. Before,
-# it checked the [guards](compile.html), the conditions under which this code is right: the same shapes and dtypes,
-# for example. The forward graph holds the operators of the third stop (each `getitem` only takes a result out of a
-# pair). The backward graph was derived together with it, in the first call. Our backend got it only when
-# `backward()` ran.
+# Each graph is printed once, although the function ran twice: the second call used the code of the first.
+# [Compile](compile.html) says when it may. The forward graph holds the operators of the third stop.
+# `nll_loss_forward` returns a pair, the loss and the number by which it was divided, and each `getitem` takes one of
+# them. Our backend got the backward graph only when `backward()` ran.
 #
-# The backend that you get if you name none is Inductor. It merges the operators of a graph into loops and writes
-# them in C++ for a CPU, or in Triton, a language for the kernels of a GPU:
+# The backward graph is the fifth stop written as operators. The three `mm` are the three products,
+# `threshold_backward` is the mask of the ReLU, and each `sum` is the gradient of a bias. Every `t`, `view` and
+# `detach` only makes a view.
+#
+# The backend that you get if you name none is Inductor. It merges operators into loops and writes them in C++ for
+# a CPU, or in Triton, a language for the kernels of a GPU. Here is what its code for a forward pass without gradients
+# calls:
 
 # %%
 import re
@@ -405,83 +469,78 @@ torch.compiler.reset()
 with torch.no_grad():
     _, (code,) = run_and_get_code(torch.compile(loss_of), x)
 call = code[code.index("def call(") :]
-for kind in ("extern_kernels", "cpp_fused"):
-    called = re.findall(rf"(?m)^ +({kind}[\w.]*)\(", call)
-    print(f"{kind:15}", len(called), "calls")
+print(*re.findall(r"(?m)^ +((?:extern_kernels|cpp_fused)[\w.]*)\(", call), sep="\n")
 
 # %% [markdown]
-# The first row counts the products, which Inductor leaves to a library. The second counts loops that it wrote
-# itself.
+# The two `addmm` are left to a library. The two names with `cpp_fused` are functions that Inductor wrote itself. The
+# last one merges `_log_softmax` and `nll_loss_forward` into one.
 #
 # *In full:* [Compile](compile.html), [Graph breaks](graph-breaks.html), [Inductor](inductor.html).
 #
 # ## 10. The map
 #
-# That was one step of training. Each operator below went the way of the third stop: the dispatcher ran its kernel for
-# autograd, which left a node, and then its kernel for the CPU. Here is the step as one picture, made from the nodes
-# of the fourth stop and the operators of the third. Forward runs down on the left. Each operator has left the node
-# beside it, and backward runs the nodes from the bottom to the top. (That is the order of time. An `AddmmBackward0`
-# sends one gradient to the `TBackward0` above it, for the weight, and one past it, to the ReLU.) To the right are the
-# gradients that a node passes to Parameters.
-# `step()` reads them. The last row is what it writes for each:
+# Now you have seen all parts of one step of training. Here is the step as one picture, made from the operators of the
+# third stop, without `detach`, and the nodes of the fourth, without the four `AccumulateGrad`. Each operator stands
+# beside the node that its kernel for autograd left. Forward runs down the first column, and backward runs up the
+# second. The third column names the Parameter whose gradient the node makes, and the last row is what the optimizer
+# keeps for each of them:
 
 # %%
-names = {id(w): name for name, w in model.named_parameters()}
 recorded = [node for node in nodes if not hasattr(node, "variable")]
 recorded.sort(key=lambda node: node._sequence_nr())
 operators = [name for name in forward if name != "detach"]
 
 
-def written(node):
-    """The gradients that a node passes to Parameters."""
+def learned(node):
+    """The Parameters whose gradients a node makes."""
     after = [after for after, _ in node.next_functions]
-    leaves = [one.variable for one in after if hasattr(one, "variable")]
-    return [f"> {names[id(w)]}.grad" for w in leaves]
+    return [parameters[id(one.variable)] for one in after if hasattr(one, "variable")]
 
 
 # ---
-print("  forward            backward              step() reads")
+print("forward, down     backward, up         gradient of")
 for operator, node in zip(operators, recorded, strict=True):
-    print(f"v {operator:16} ^ {node.name():19}", *written(node))
-print("> the loss           ^ 1.0, where backward begins")
-print()
-print("step() writes", *optimizer.state[weight], "and the Parameter")
+    print(f"{operator:17} {node.name():20}", *learned(node))
+print("the optimizer keeps", *optimizer.state[weight])
 
 # %% [markdown]
 # Follow `0.weight`: forward transposes it (the first row) and multiplies (the second). On the way back the gradient
-# passes the same two rows upward, becomes `0.weight.grad`, and the optimizer turns it into two averages and a
-# write.
+# passes the same two rows upward and becomes the `.grad` of `0.weight`, and the optimizer turns that into two averages
+# and two writes. The rows are in the order of time, and a gradient may skip one: from `AddmmBackward0` of the second
+# layer one gradient goes to the `TBackward0` above it, and another goes past that to the ReLU.
 #
-# The map leaves out who acts. Which seven words answer the seven rows below? In the notebook (its link is at the top
-# of this page), write them into `mine` and run the cell: it tells how many are in their place. In a browser, answer
-# in your head, and then open the fold of the cell, where the words stand in their order.
+# The map leaves out who acts. In which order do these seven things happen, for the call of `addmm` in the first layer?
+# In the notebook (its link is at the top of this page), write the seven letters into `mine` and run the cell: it
+# prints your order and tells how many are in their place. In a browser, answer in your head, and then open the fold of
+# the cell, where they stand in order.
 
 # %%
-QUESTIONS = (
-    "You call it, and it calls functions of PyTorch.",
-    "What the dispatcher knows such a function as.",
-    "Runs first, because its key is the highest that is on.",
-    "What it leaves behind for backward.",
-    "Runs next, and computes.",
-    "What backward leaves in each Parameter.",
-    "Reads that, and writes the Parameter.",
-)
-ANSWERS = [
-    *("module", "operator", "AutogradCPU kernel", "node"),
-    *("CPU kernel", "gradient", "optimizer"),
+ORDER = [
+    "A module calls the operator.",
+    "The kernel for AutogradCPU starts.",
+    "The kernel for CPU computes.",
+    "The result gets its node.",
+    "The old gradients are dropped.",
+    "The engine runs the node.",
+    "The optimizer writes the Parameter.",
 ]
 # ---
-print("words:", *sorted(ANSWERS), sep="\n  ")
-mine = ["?", "?", "?", "?", "?", "?", "?"]
-for number, (question, word) in enumerate(zip(QUESTIONS, mine), 1):
-    print(f"{number} {word:19} {question}")
-print(sum(map(str.__eq__, ANSWERS, mine)), "of 7 in place")
+lettered = dict(zip("abcdefg", sorted(ORDER)))
+for letter, event in lettered.items():
+    print(letter, event)
+
+mine = ""
+for letter in mine:
+    print(lettered[letter])
+if mine:
+    places = zip(mine, ORDER)
+    print(sum(lettered[one] == event for one, event in places), "of 7 in place")
 
 # %% [markdown]
-# If you are unsure, go back to stops 2 to 6. The [home page](index.html#the-map) has the whole map as a drawing,
-# with both ways from a line of Python to a kernel: the one that we took, and the compiled one.
+# If you are unsure, go back to stops 3 to 6. The [home page](index.html#the-map) draws both ways from a line of Python
+# to a kernel: the one that we took, and the compiled one.
 #
 # ## Where to go on
 #
-# The [learning path](reference/learning-path.html) has ways through the book, each for one kind of question. To read in
-# order, begin with [Tensor](tensor.html). To try yourself, there are [exercises](exercises/index.html).
+# The [learning path](reference/learning-path.html) has ways through the book, each for one kind of question. To read
+# in order, begin with [Tensor](tensor.html). To try yourself, there are [exercises](exercises/index.html).

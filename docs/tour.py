@@ -10,7 +10,7 @@
 # # The tour
 #
 # Ten lines train a small network. This notebook takes them apart once, from your Python down to the code that
-# computes, and back. It has ten stops, the sections below, and is meant for one sitting. Each stop ends with links to
+# computes, and back. It has ten stops, the sections below. If you run the cells yourself, plan 45 minutes. Each stop ends with links to
 # the chapters that explain it in full, so you need not understand each detail now. What you should have at the end is
 # the order of what happens: at the last stop you put it in order yourself.
 #
@@ -117,7 +117,7 @@ print("forward:", *forward)
 # or on CUDA, or it records what backward will need. Each job has a name, its key. A tensor carries the keys of the
 # jobs that its operators may need. PyTorch has put all keys in one fixed order, and for each call the *dispatcher*
 # runs the kernel of the highest key that is switched on. Here are the keys of `x` from the highest to the lowest, and
-# what two operators have for each. The functions of `torch._C` are private: fine for looking, not for building on.
+# what two operators have for each:
 
 
 # %%
@@ -352,7 +352,8 @@ print("the ReLU's result:", model[1](model[0](large)).nbytes)
 # %% [markdown]
 # The peak is right after `ReluBackward0`. `Temp` is what backward computes on its way: here the gradient that came to
 # this node and the one that it made, each as large as the ReLU's result, 8192 bytes. `Activation` is what forward
-# computed and still lives: the ReLU's result, and two single numbers of 4 bytes. `Other` is the batch.
+# computed and still lives: the ReLU's result, and two single numbers of 4 bytes. The logarithms are gone, because a
+# node drops what it saved once it has run. `Other` is the batch.
 #
 # The rest comes from the 26 numbers of the model. The parameters are 104 bytes, and `Optstate` is twice as much and 4
 # bytes for each of the four step counts. All gradients would be 104 bytes, too, but only those of the second layer
@@ -360,11 +361,11 @@ print("the ReLU's result:", model[1](model[0](large)).nbytes)
 #
 # *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
 #
-# ## 8. Memory for computation
+# ## 8. Memory for computation, and a profile
 #
 # Training keeps the ReLU's result from forward until backward. *Checkpointing* keeps only the input of a part of the
 # model instead, and runs that part again during backward, as far as backward needs it. We look at both sides of the
-# trade: the bytes of each tensor that forward saves, and the matrix products that backward runs.
+# trade: the bytes of each tensor that forward saves, weights apart, and the matrix products that backward runs.
 
 # %%
 from torch.autograd.graph import saved_tensors_hooks
@@ -405,7 +406,38 @@ for way, run in ways.items():
 # in the fifth stop. The price of checkpointing is the `addmm` before them: the first layer once more. The second layer
 # is not computed again, because backward needs its input and its weight, and not its result.
 #
-# *In full:* [Less memory](less-memory.html), and for time [Profiling](profiling.html), [Measuring](measuring.html).
+# How many calls does a step make, and how much arithmetic? A profile records each call of an operator as an event.
+# Here are the events of the three parts of a step, and the floating-point operations of their matrix products:
+
+# %%
+from torch.profiler import profile, record_function
+
+
+def below(event):
+    """The events within an event."""
+    return [inner for child in event.cpu_children for inner in (child, *below(child))]
+
+
+optimizer.zero_grad()
+# ---
+with profile(with_flops=True) as prof:
+    with record_function("forward"):
+        loss = nn.functional.cross_entropy(model(x), target)
+    with record_function("backward"):
+        loss.backward()
+    with record_function("step()"):
+        optimizer.step()
+for event in prof.events():
+    if event.name in ("forward", "backward", "step()"):
+        flops = [one.flops for one in below(event) if one.name in ("aten::mm", "aten::addmm")]
+        print(f"{event.name:8} {len(below(event)):3} events, products:", *flops)
+
+# %% [markdown]
+# The products of forward have 2 · 8 · 3 · 4 and 2 · 8 · 4 · 2 operations. Most calls are in `step()`, which has no
+# product: it does small work on each Parameter. That is why PyTorch has
+# [other versions of it](optimizer.html#for-loop-foreach-fused-who-does-the-arithmetic) for a GPU.
+#
+# *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
 #
 # ## 9. What compile makes of it
 #
@@ -506,8 +538,7 @@ print("the optimizer keeps", *optimizer.state[weight])
 # %% [markdown]
 # Follow `0.weight`: forward transposes it (the first row) and multiplies (the second). On the way back the gradient
 # passes the same two rows upward and becomes the `.grad` of `0.weight`, and the optimizer turns that into two averages
-# and two writes. The rows are in the order of time, and a gradient may skip one: from `AddmmBackward0` of the second
-# layer one gradient goes to the `TBackward0` above it, and another goes past that to the ReLU.
+# and a write.
 #
 # The map leaves out who acts. In which order do these seven things happen, for the call of `addmm` in the first layer?
 # In the notebook (its link is at the top of this page), write the seven letters into `mine` and run the cell: it
@@ -537,8 +568,7 @@ if mine:
     print(sum(lettered[one] == event for one, event in places), "of 7 in place")
 
 # %% [markdown]
-# If you are unsure, go back to stops 3 to 6. The [home page](index.html#the-map) draws both ways from a line of Python
-# to a kernel: the one that we took, and the compiled one.
+# If you are unsure, go back to stops 3 to 6.
 #
 # ## Where to go on
 #

@@ -305,7 +305,7 @@ for name, value in optimizer.state[weight].items():
 # There are two writes. `mul_` makes each number of the weight a little smaller, which is called weight decay.
 # `addcdiv_` subtracts the learning rate times a quotient: the average gradient divided by the root of the average
 # square, both corrected because they began at 0. The quotient was small here, so the largest change is less than the
-# learning rate, 0.01. Every tensor has a *version*, a counter that each in-place operation raises, which is why it
+# learning rate, 0.01. A tensor has a *version*, a counter that such in-place operations raise, which is why it
 # went up by 2. [Version counters](versions.html) says how autograd uses it.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html).
@@ -441,8 +441,8 @@ for event in prof.events():
 #
 # ## 9. What compile makes of it
 #
-# `torch.compile` replaces the way from Python to the kernels. The first call of a compiled model runs your Python
-# under observation and writes down the operators as a graph, forward and backward; a *backend* makes code of the
+# `torch.compile` replaces the way from Python to the kernels. In the first call of a compiled model, torch reads
+# your Python step by step and writes down the operators as a graph, forward and backward; a *backend* makes code of the
 # graph. Ours prints both graphs and runs them as they are:
 
 # %%

@@ -143,8 +143,8 @@ for _ in range(4):
 # records, and `CPU`, which computes. `x` carries the key of autograd although it does not require grad. Whether there
 # is something to record, the kernel finds out.
 #
-# The two kernels run one inside the other. A second mode, `Inside`, is called between the two and prints what the CPU
-# kernel returned. The last row is what `model[0](x)` returns to us:
+# The two kernels run one inside the other. A second mode, `Inside`, is called between the two and prints the *node* of
+# what the CPU kernel returned, its note for backward. The last row is what `model[0](x)` returns to us:
 
 
 # %%
@@ -163,8 +163,8 @@ with Inside():
 print("returned, its node:", result.grad_fn.name())
 
 # %% [markdown]
-# The kernel for `AutogradCPU` starts first. It prepares a *node*, the note for backward, and calls `addmm` again
-# without the keys of autograd. This inner call passes our mode and ends in the kernel for `CPU`, whose result has no
+# The kernel for `AutogradCPU` starts first. It prepares a node, and calls `addmm` again without the key
+# of autograd. This inner call passes our mode and ends in the kernel for `CPU`, whose result has no
 # node yet: `None`. Back outside, the kernel for `AutogradCPU` hangs the node on the result. The
 # [home page](index.html#the-map) has this call as a drawing.
 #
@@ -224,7 +224,7 @@ for node in nodes:
 # ## 5. Backward runs the graph
 #
 # `zero_grad()` drops the gradients of the last step; it sets `.grad` to None. Then `backward()` runs the nodes. A
-# *hook*, a function of ours that is called before a node, prints the node and the shape of the gradient that has come:
+# *hook*, a function of ours that is called at a node, prints the node and the shape of the gradient that has come:
 
 
 # %%
@@ -406,8 +406,8 @@ for way, run in ways.items():
 # in the fifth stop. The price of checkpointing is the `addmm` before them: the first layer once more. The second layer
 # is not computed again, because backward needs its input and its weight, and not its result.
 #
-# How many calls does a step make, and how much arithmetic? A profile records each call of an operator as an event.
-# Here are the events of the three parts of a step, and the floating-point operations of their matrix products:
+# How many calls does a step make, and how much arithmetic? A profile records each call of an operator as an event,
+# also the calls that operators make inside. Here are the events of the three parts of a step, and the floating-point operations of their matrix products:
 
 # %%
 from torch.profiler import profile, record_function
@@ -541,7 +541,7 @@ print("the optimizer keeps", *optimizer.state[weight])
 # and a write.
 #
 # The map leaves out who acts. In which order do these seven things happen, for the call of `addmm` in the first layer?
-# In the notebook (its link is at the top of this page), write the seven letters into `mine` and run the cell: it
+# In the notebook, write the seven letters into `mine` and run the cell: it
 # prints your order and tells how many are in their place. In a browser, answer in your head, and then open the fold of
 # the cell, where they stand in order.
 

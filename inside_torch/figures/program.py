@@ -24,41 +24,32 @@ class Row(NamedTuple):
     leaf: str  # name and shape of the tensor whose grad it writes
     depth: int  # behind the first node of its line
     sends: list  # to these rows
-    number: str  # its sequence number, counted from the oldest of its graph; none for an AccumulateGrad
 
 
-def program_graph(
-    program: str, given: dict, *, names: dict[str, torch.Tensor] | None = None, numbers: bool = False, title: str
-) -> str:
+def program_graph(program: str, given: dict, *, names: dict[str, torch.Tensor] | None = None, title: str) -> str:
     """The lines of `program`, each beside the nodes that it made, with the number at which backward ran them. Arrows
     lead up, from a node to those it sends gradients to; an `AccumulateGrad` points at its leaf. A line and its nodes
-    light together. `given` are the names that the program uses, `names` maps labels to leaves. With `numbers`, each
-    node but the AccumulateGrad shows its sequence number, and the oldest has 0. Each line assigns a tensor; backward
-    starts from the last one, retains the graph, and the gradients of the leaves are put back. Raises TypeError for a
-    line that assigns no tensor, ValueError for a long one or one without graph, for a node that was there before, and
-    where backward does not run the lines backwards or an arrow would cross a node."""
+    light together. `given` are the names that the program uses, `names` maps labels to leaves. Each line assigns a
+    tensor; backward starts from the last one, retains the graph, and the gradients of the leaves are put back. Raises
+    TypeError for a line that assigns no tensor, ValueError for a long one or one without graph, for a node that was
+    there before, and where backward does not run the lines backwards or an arrow would cross a node."""
     lines, names = program.strip().splitlines(), checked_names(names)
     made_by, result = _run(lines, dict(given))
     nodes, edges = explore(result)
     ran = recorded(result, nodes)
-    oldest, rows = min(node._sequence_nr() for node in nodes), []
+    rows = []
     for i, node in enumerate(ran):
         sent = [rows[a].depth + 1 for a in range(i) if i in rows[a].sends and made_by[ran[a]] == made_by[node]]
         leaf = shaped(node.variable, names, "leaf") if hasattr(node, "variable") else ""
         sends = [ran.index(nodes[b - 1]) for a, b in edges if a and nodes[a - 1] is node]
-        number = str(node._sequence_nr() - oldest) if numbers and not leaf else ""
-        rows.append(Row(made_by[node], short_name(node), leaf, max(sent, default=0), sends, number))
+        rows.append(Row(made_by[node], short_name(node), leaf, max(sent, default=0), sends))
     _check(rows)
-    told = [(row.line, f"{i} {row.name}" + f" ({row.number})" * bool(row.number)) for i, row in enumerate(rows, 1)]
+    told = [(row.line, f"{i} {row.name}") for i, row in enumerate(rows, 1)]
     said = [", ".join(node for line, node in told if line == n) for n in range(len(lines))]
     said = [f"{line} made {nodes or 'no node'}" for line, nodes in zip(lines, said)]
     table = [[i, row.name, lines[row.line], row.leaf] for i, row in enumerate(rows, 1)]
     columns = ["runs as number", "node", "made by", "adds to the grad of"]
-    desc = "Each node with the number at which backward ran it"
-    desc = f"{desc}{', and its sequence number in brackets' * numbers}. {'. '.join(said)}."
-    if numbers:
-        columns.append("sequence number")
-        table = [[*line, row.number] for line, row in zip(table, rows)]
+    desc = f"Each node with the number at which backward ran it. {'. '.join(said)}."
     return laid_out(title, desc, columns, table, _draw, lines, said, rows)
 
 
@@ -113,12 +104,9 @@ def _draw(lines: list, said: list, rows: list, wide: bool) -> tuple:
 
 def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:
     """A node as a pill, its number in the gutter, and the leaf that it adds to."""
-    number = code_width(row.number, READ) + 8 if row.number else 0
-    pill, middle = number + code_width(row.name, READ) + 24, y + PILL / 2
+    pill, middle = code_width(row.name, READ) + 24, y + PILL / 2
     shapes = [circle(gutter, middle, 10, "it-element"), text(gutter, y + 17, str(i + 1), "it-step", "middle")]
-    shapes += [rect(x, y, pill, PILL, "it-pill", PILL / 2), text(x + 12 + number, y + 17, row.name, "it-value")]
-    if row.number:
-        shapes.append(text(x + 12, y + 17, row.number, "it-step it-2"))
+    shapes += [rect(x, y, pill, PILL, "it-pill", PILL / 2), text(x + 12, y + 17, row.name, "it-value")]
     if row.leaf:
         leaf, start, pad = (row.leaf, x + pill + 16, 10) if wide else (row.leaf.partition(" ")[0], x + pill + 12, 7)
         shapes += arrow(start, middle, "right", "M", x + pill, middle)

@@ -13,11 +13,11 @@ from inside_torch.drawing.checks import checked
 from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, widest
 from inside_torch.drawing.svg import group, text
 
-from .boxes import LINE, Box, Place, laid_out
+from .boxes import DASH, LINE, Box, Place, laid_out
 from .graph import explore
 from .keys import keys_of, registered
 
-HEADS = "Eager mode: every call", "Compiled: first call", "Compiled: later calls"
+HEADS = "Eager mode: every call", "Compiled: once", "Compiled: later calls"
 APART = 14  # px from one way down to the next
 KERNEL = re.compile(r"\b(?:cpp_fused_\w+|extern_kernels\.\w+)(?=\()")
 
@@ -97,7 +97,7 @@ def _eager(f, inputs: list, call: str) -> list:
     taken = [key for key, excluded in above if not excluded and files.get(key)]
     below = [event.name for event in profiled.function_events if event.cpu_parent is ran]
     named = [("Python", [call]), ("dispatcher", taken), ("autograd", [node.name() for node in nodes])]
-    return [*named, ("kernel", [ran.name, *below])]
+    return [*named, ("kernel", [f"of {ran.name}", *(f"calls {name}" for name in below)])]
 
 
 def _compiled(f, inputs: list, call: str) -> tuple[list, list]:
@@ -108,7 +108,7 @@ def _compiled(f, inputs: list, call: str) -> tuple[list, list]:
         nodes = [node for node in graph.graph.nodes if node.op == "call_function" and _source(node) == call]
         return ", ".join(f"aten.{node.target.overloadpacket.__name__}" for node in nodes)
 
-    captured, graphs, (forward, _) = _traced(f, inputs, named, {"cpp.simdlen": 1})  # vectors differ by CPU
+    y, captured, graphs, (forward, _) = _traced(f, inputs, named, {"cpp.simdlen": 1})  # vectors differ by CPU
     own = next((part for part in forward.split("cpp_fused_")[1:] if part.startswith(call)), "")
     computed = re.search(r"auto tmp1 = (.+);", own)
     function = re.search(r"kernel\(((?:const )?\w+\*)", own)
@@ -121,7 +121,8 @@ def _compiled(f, inputs: list, call: str) -> tuple[list, list]:
         ("Inductor", [f"cpp_fused_{own.split()[0]}", computed[1]]),
         machine,
     ]
-    return first, [("guards", [f"{_guarded(f)} tensors checked"]), machine]
+    checked_again = [f"guards: {_guarded(f)} tensors"]
+    return first, [("Dynamo", checked_again), ("AOTAutograd", [y.grad_fn.name()]), ("Inductor", [DASH]), machine]
 
 
 def _guarded(f) -> int:
@@ -131,9 +132,9 @@ def _guarded(f) -> int:
     return str(_debug_get_cache_entry_list(f)[0].guard_manager).count("check_tensor(")
 
 
-def _traced(f, inputs: list, note: Callable, settings: dict | None = None) -> tuple[list, list, list]:
-    """What compiling f makes, forward and backward: the calls in Dynamo's graph, what `note` says of each of
-    AOTAutograd's graphs and of those calls, and the code that Inductor writes for each, with its `settings`."""
+def _traced(f, inputs: list, note: Callable, settings: dict | None = None) -> tuple:
+    """What compiling f makes, forward and backward: its result, the calls in Dynamo's graph, what `note` says of each
+    of AOTAutograd's graphs and of those calls, and the code that Inductor writes for each, with its `settings`."""
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # Inductor imports a part of torch that is deprecated
         from torch._inductor.compile_fx import compile_fx, compile_fx_inner
@@ -152,8 +153,8 @@ def _traced(f, inputs: list, note: Callable, settings: dict | None = None) -> tu
     compiled = torch.compile(f, backend=backend, fullgraph=True)
     off = torch._functorch.config.patch(enable_autograd_cache=False)  # a hit would show no graphs
     with off, torch._inductor.config.patch(settings or {}):
-        _, codes = run_fw_bw_and_get_code(lambda: compiled(*inputs))
-    return captured, graphs, codes
+        y, codes = run_fw_bw_and_get_code(lambda: compiled(*inputs))
+    return y, captured, graphs, codes
 
 
 def _name(node) -> str:
@@ -169,7 +170,7 @@ def _source(node) -> str:
 
 def compiled_layers(f, inputs: list) -> list:
     """The layers of torch.compile: Dynamo's graph, both of AOTAutograd's, Inductor's kernels for each (one list)."""
-    captured, graphs, codes = _traced(f, inputs, _by_call)
+    _, captured, graphs, codes = _traced(f, inputs, _by_call)
     layers = [("Dynamo", [[_name(node)] for node in captured])]
     for way, graph, code in zip(["AOT forward", "AOT backward"], graphs, codes, strict=True):
         layers += [(way, graph), ("Inductor", [KERNEL.findall(code)])]
@@ -187,21 +188,23 @@ def _by_call(graph, captured: list) -> list:
 
 
 def _draw(ways: list, wide: bool) -> list:
-    """A column for each way down, on a phone one below the other, with a box for each layer under its name."""
+    """A column for each way down, on a phone one below the other, with a box for each layer under its name, dashed
+    where the layer holds nothing. The boxes of a row stand at one height."""
     widths = [
         widest([head, *(line for name, said in layers for line in (name, *said))], READ) + 16
         for head, layers in zip(HEADS, ways)
     ]
     more = (ROOM - sum(widths) - APART * (len(ways) - 1)) / len(ways)
+    tall = [max(len(said) for _, said in row) for row in zip(*ways, strict=True)]
     shapes, x, y = [], MARGIN, MARGIN
     for head, layers, width in zip(HEADS, ways, widths):
         width = width + more if wide else NARROW
         shapes.append(text(x, y + 13, head, "it-name"))
         y += 22
-        for name, said in layers:
+        for (name, said), most in zip(layers, tall):
             shapes.append(text(x, y + 13, name, "it-note"))
-            place = Place(x, y + 19, width, LINE * len(said) + 10)
-            shapes += Box(said, "it-pill").drawn(place)
+            place = Place(x, y + 19, width, LINE * (most if wide else len(said)) + 10)
+            shapes += Box(said, "it-pill it-dashed" if said == [DASH] else "it-pill").drawn(place)
             y = place.low + 6
         x, y = (x + width + APART, MARGIN) if wide else (x, y + 14)
     return [group("it-1", *shapes)]

@@ -1,4 +1,4 @@
-"""Quizzes: a question, a program, and wrong answers, each with the mistaken idea behind it.
+"""Quizzes: a question, a program, why its answer is right, and wrong answers, each with the mistaken idea behind it.
 
 The right answer is in no file: it is what the program prints. CONTRIBUTING.md shows the form of a `quiz` fence.
 """
@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from markdown.extensions.toc import slugify
 
-HEAD = ("question", "section")
+HEAD = ("question", "section", "because")
 PART = re.compile(r"^--- *(\w+) *$", re.M)
 WRONG = range(2, 5)
 
@@ -21,6 +21,7 @@ class Quiz:
 
     question: str
     section: str
+    because: str
     program: str
     start: int
     wrong: tuple[tuple[str, str], ...]
@@ -48,7 +49,7 @@ def parse(source: str) -> Quiz:
         if key in HEAD and key not in head:
             head[key] = value.strip()
         elif line.strip():
-            problems.append((number, f"a quiz begins with {' and '.join(HEAD)}, once each, not with `{line}`"))
+            problems.append((number, f"a quiz begins with {', '.join(HEAD)}, once each, not with `{line}`"))
     begun = top.count("\n") + 1
     for name, body in zip(rest[::2], rest[1::2]):
         if name == "program":
@@ -72,8 +73,8 @@ def parse(source: str) -> Quiz:
         if a and same(a, b):
             problems.append((0, f"the wrong answers {i} and {j} are equal"))
     program, start = programs[0] if programs else ("", 0)
-    question, section = (head.get(key, "") for key in HEAD)
-    return Quiz(question, section, program, start, tuple(wrong), tuple(sorted(problems)))
+    question, section, because = (head.get(key, "") for key in HEAD)
+    return Quiz(question, section, because, program, start, tuple(wrong), tuple(sorted(problems)))
 
 
 def objection(quiz: Quiz, output: str) -> str:

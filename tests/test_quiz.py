@@ -18,6 +18,7 @@ from inside_torch.quiz import objection, parse
 QUIZ = """\
 question: What is `6 * 7`?
 section: Where it is explained
+because: `*` makes six sevens of it.
 --- program
 print(6 * 7)
 --- wrong
@@ -33,14 +34,15 @@ MANY = "".join(f"--- wrong\n{n}\nbecause: no\n" for n in range(3))
 CARELESS = {
     "no question": (QUIZ.replace("question: What is `6 * 7`?", ""), 0, "this quiz has no `question:`"),
     "no section": (QUIZ.replace("section: Where it is explained\n", ""), 0, "this quiz has no `section:`"),
-    "unknown key": (QUIZ.replace("section:", "sektion:"), 2, "a quiz begins with question and section"),
+    "right without a reason": (QUIZ.replace("because: `*` makes", "`*` makes"), 0, "this quiz has no `because:`"),
+    "unknown key": (QUIZ.replace("section:", "sektion:"), 2, "a quiz begins with question, section, because"),
     "key twice": (QUIZ.replace("section:", "question:"), 2, "once each, not with `question: Where"),
-    "unknown part": (QUIZ.replace("--- program", "--- code"), 3, "no part named `code`"),
+    "unknown part": (QUIZ.replace("--- program", "--- code"), 4, "no part named `code`"),
     "no program": (QUIZ.replace("print(6 * 7)", ""), 0, "a quiz has one `--- program`"),
     "two programs": (QUIZ + "--- program\nprint(1)\n", 0, "a quiz has one `--- program`"),
-    "no reason": (QUIZ.replace("because: This takes `*` for `+`.\n", ""), 8, "no `because:`, the mistaken idea"),
-    "empty reason": (QUIZ.replace(" This takes `*` for `+`.", ""), 8, "no `because:`, the mistaken idea"),
-    "no answer": (QUIZ.replace("67\n", ""), 5, "this wrong answer is empty"),
+    "no reason": (QUIZ.replace("because: This takes `*` for `+`.\n", ""), 9, "no `because:`, the mistaken idea"),
+    "empty reason": (QUIZ.replace(" This takes `*` for `+`.", ""), 9, "no `because:`, the mistaken idea"),
+    "no answer": (QUIZ.replace("67\n", ""), 6, "this wrong answer is empty"),
     "one wrong": (QUIZ[: QUIZ.rindex("--- wrong")], 0, "2 to 4 wrong answers, and this one 1"),
     "five wrong": (QUIZ + MANY, 0, "2 to 4 wrong answers, and this one 5"),
     "equal": (QUIZ.replace("67", "13"), 0, "the wrong answers 1 and 2 are equal"),
@@ -100,7 +102,12 @@ HOSTILE = "</script><img src=x onerror=alert(1)></samp></label>"
 
 
 def test_a_quiz_reads_without_a_script_and_hostile_answers_are_text(site: Site):
-    hostile = QUIZ.replace("67", HOSTILE).replace("side by side", HOSTILE).replace("What", "What </legend> <b>")
+    hostile = (
+        QUIZ.replace("67", HOSTILE)
+        .replace("side by side", HOSTILE)
+        .replace("sevens", HOSTILE)
+        .replace("What", "What </legend> <b>")
+    )
     printed = hostile.replace("print(6 * 7)", "print('<script>alert(1)</script>')")
     built = site.write(index=HEADING + as_fence(printed)).build()
     assert built.returncode == 0, built.stdout
@@ -117,7 +124,7 @@ def test_a_quiz_reads_without_a_script_and_hostile_answers_are_text(site: Site):
     assert (link["href"], link.get_text()) == ("#where-it-is-explained", "Where it is explained")
     reasons = dict(zip(options, (reason.get_text() for reason in opened.select("li"))))
     assert reasons["13"] == "Wrong. This takes * for +."
-    assert reasons["<script>alert(1)</script>"] == "Right. The program prints this."
+    assert reasons["<script>alert(1)</script>"] == f"Right. * makes six {HOSTILE} of it."
 
 
 def test_an_answer_goes_by_its_text_and_not_by_where_it_stands(site: Site):
@@ -225,7 +232,8 @@ def test_a_quiz_is_answered_by_keyboard(page):
     assert quiz.locator(".it-hint").is_visible()
     assert quiz.locator("label").nth(right).evaluate("e => getComputedStyle(e).outlineStyle") == "solid"
     page.keyboard.press("Enter")
-    assert quiz.locator("[role=status]").inner_text() == "Right. The program prints this."
+    why = quiz.locator("details li").nth(right).inner_text()
+    assert why.startswith("Right. ") and quiz.locator("[role=status]").inner_text() == why
     assert quiz.locator("details .it-output samp").is_visible()
     page.keyboard.press("Tab")
     page.keyboard.press("Tab")  # past the summary and the output, which can be scrolled

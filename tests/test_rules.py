@@ -23,7 +23,7 @@ HEX = "print('<object at', '0x' + 'f', end='')\nprint('>')"
 FIGURE = "import torch\nfrom inside_torch.figures import storage_strip\nx = torch.arange(6)\n"
 FIGURE += "print(storage_strip({'x': x}, title='One storage'))"
 FOLDED = "a = 1\n" * 10 + "# ---\n" + "x = 1\n" * 18 + "x = 1"
-QUIZ = "question: What?\nsection: {}\n--- program\nprint(1)\n--- wrong\n2\nbecause: b\n--- wrong\n{}\nbecause: c"
+QUIZ = "question: What?\nsection: {}\nbecause: a\n--- program\nprint(1)\n--- wrong\n2\nbecause: b\n--- wrong\n{}\nbecause: c"
 
 
 def quiz(section: str = "T", wrong: str = "3") -> str:

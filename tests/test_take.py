@@ -136,6 +136,7 @@ print(storage_strip({"y": torch.arange(3)}, title="y reads [all] cells"))
 ```quiz
 question: What is printed?
 section: Where it lives
+because: Six sevens are 42.
 --- program
 print(6 * 7)
 --- wrong

@@ -27,7 +27,7 @@ def quiz_html(quiz: Quiz, source_html: str, output: str, output_html: str) -> st
     """A quiz around its highlighted program, its answers in the order of their digests, which tells nothing."""
     name = name_of(quiz)
     answers = [(text, f"<strong>Wrong.</strong> {prose(because)}", "wrong") for text, because in quiz.wrong]
-    answers.append((bare(output), "<strong>Right.</strong> The program prints this.", "right"))
+    answers.append((bare(output), f"<strong>Right.</strong> {prose(quiz.because)}", "right"))
     answers = sorted((value_of(quiz, answer[0]), *answer) for answer in answers)
     options = "".join(
         f'<li><label><input type="radio" name="{name}" value="{value}" autocomplete="off">'

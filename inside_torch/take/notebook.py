@@ -41,12 +41,11 @@ def asked(quiz: Quiz) -> str:
 
 
 def mistakes(quiz: Quiz, output: str = "") -> str:
-    """The wrong answers with the idea behind each, folded away, and before them the right one, if it is given."""
+    """Why the right answer is right and the others are not, folded away; before that the answer, if it is given."""
     wrong = "\n\n".join(f"Not this: {because}\n\n{fenced(answer, 'text')}" for answer, because in quiz.wrong)
     right = f"It prints:\n\n{fenced(output, 'text')}\n\n" if output else ""
-    return folded(
-        "The answer, and why the others are wrong" if output else "Why other answers are wrong", right + wrong
-    )
+    title = "The answer, and why the others are wrong" if output else "Why, and why other answers are wrong"
+    return folded(title, f"{right}{quiz.because}\n\n{wrong}")
 
 
 def written(cells: list):

@@ -23,7 +23,8 @@ HEX = "print('<object at', '0x' + 'f', end='')\nprint('>')"
 FIGURE = "import torch\nfrom inside_torch.figures import storage_strip\nx = torch.arange(6)\n"
 FIGURE += "print(storage_strip({'x': x}, title='One storage'))"
 FOLDED = "a = 1\n" * 10 + "# ---\n" + "x = 1\n" * 18 + "x = 1"
-QUIZ = "question: What?\nsection: {}\nbecause: a\n--- program\nprint(1)\n--- wrong\n2\nbecause: b\n--- wrong\n{}\nbecause: c"
+QUIZ = "question: What?\nsection: {}\nbecause: a\n--- program\nprint(1)\n"
+QUIZ += "--- wrong\n2\nbecause: b\n--- wrong\n{}\nbecause: c"
 
 
 def quiz(section: str = "T", wrong: str = "3") -> str:
@@ -54,7 +55,7 @@ CASES = [
     (rules.stable, "x", MINE + fence("import torch\ntorch.get_num_threads()"), 5, "prints the number of threads"),
     (rules.stable, "x", MINE + fence("import os\nos.getcwd()"), 5, "prints a path"),
     (rules.stable, "x", MINE + fence("import torch\ntorch.rand(3)"), 4, "draws without a seed"),
-    (rules.stable, "x", MINE + quiz().replace("print(1)", "import torch; torch.randn(3)"), 7, "draws without a seed"),
+    (rules.stable, "x", MINE + quiz().replace("print(1)", "import torch; torch.randn(3)"), 8, "draws without a seed"),
     (rules.stable, "x", MINE + fence("import torch\ntorch.manual_seed(0)\ntorch.rand(3)"), 0, ""),
     (rules.typed, "x", MINE + fence("x = 1\nprint(3)  # prints 3"), 5, "types an output into a comment: prints 3"),
     (rules.typed, "x", MINE + fence("x = 1 + 1  # -> 2"), 4, "types an output into a comment: -> 2"),

@@ -136,7 +136,7 @@ print(storage_strip({"y": torch.arange(3)}, title="y reads [all] cells"))
 ```quiz
 question: What is printed?
 section: Where it lives
-because: Six sevens are 42.
+because: The two are multiplied.
 --- program
 print(6 * 7)
 --- wrong
@@ -260,7 +260,8 @@ def test_a_page_with_every_form_reads_well_where_it_is_taken(files: dict[str, by
     printed = {cell.source: [one.text for one in cell.outputs] for cell in code[1:]}
     assert list(printed.values()) == [["[1.0, 1.0]\n"], [], ["inside\n"]], "the quiz, second, keeps its answer"
     assert "**Predict, then run.** What is printed?" in text and "42" not in text
-    assert re.search(r"<details>.*\n\nNot this: One less\.\n\n```text\n41\n```.*</details>", text, re.S)
+    reasons = r"The two are multiplied\.\n\nNot this: One less\.\n\n```text\n41\n```"
+    assert re.search(rf"<details>.*\n\n{reasons}.*</details>", text, re.S)
     assert re.search(r"<details>.*\n\nIt prints:\n\n```text\n42\n```.*</details>", markdown, re.S)
 
 

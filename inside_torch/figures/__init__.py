@@ -13,6 +13,7 @@ from .counters import write_counted as write_counted
 from .crossing import crossing_lines as crossing_lines
 from .curves import loss_paths as loss_paths
 from .curves import step_curves as step_curves
+from .cycle import reference_cycle as reference_cycle
 from .entry import yaml_path as yaml_path
 from .events import event_pairs as event_pairs
 from .exported import exported_program as exported_program

@@ -43,7 +43,6 @@ from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran
 from .ready import ready_queue as ready_queue
 from .recomputed import segment_curves as segment_curves
-from .refused import refused_names as refused_names
 from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips
 from .sharded import shard_timeline as shard_timeline
@@ -58,5 +57,6 @@ from .timeline import memory_timeline as memory_timeline
 from .timeline import peak_stacks as peak_stacks
 from .versions import version_check as version_check
 from .visits import dispatcher_visits as dispatcher_visits
+from .warned import warned_frames as warned_frames
 from .within import calls_within as calls_within
 from .work import step_work as step_work

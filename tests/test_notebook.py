@@ -57,9 +57,9 @@ def test_two_clean_builds_of_a_notebook_are_the_same_bytes(site: Site):
 @pytest.mark.parametrize(
     ("mine", "said"),
     [
-        ("acdgebf", "7 of 7 in place"),
-        ("acgdebf", "5 of 7 in place"),
-        ("cagdfeb", "0 of 7 in place"),
+        ("cdgebaf", "7 of 7 in place"),
+        ("cgdebaf", "5 of 7 in place"),
+        ("dgcbfea", "0 of 7 in place"),
         ("", "g The result gets its node."),
     ],
 )

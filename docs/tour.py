@@ -14,9 +14,9 @@
 # the chapters that explain it in full, so what you should take away is the order of what happens. At the last stop
 # you put it in order yourself.
 #
-# The cells share one Python, and they ran from the top to the bottom. The first cell has the ten lines without
-# `torch.compile`, which waits for the ninth stop, and with an `if` that prints the loss of the first and the last
-# step.
+# The cells share one Python, and they ran from the top to the bottom. The first cell has the ten lines but one, the
+# line with `torch.compile`, which waits for the ninth stop, and it has an `if` that prints the loss of the first and
+# the last step.
 
 # %%
 import torch
@@ -120,10 +120,11 @@ print("forward:", *forward)
 # last two are `cross_entropy`.
 #
 # An operator has several *kernels*. A kernel is a function that does one job for the operator: one computes on a CPU,
-# another prepares what backward will need. Each job has a name, its *key*, and all keys have one fixed order.
+# another prepares what backward will need. Each job has a name, its *key*, and all keys have one fixed order. A tensor
+# carries the keys of the jobs that it may need.
 #
 # For each call, the *dispatcher* puts together the keys of all tensor arguments and goes through them from the
-# highest down. It passes a key that is switched off, or for which the operator has no work, and runs the first kernel
+# highest down. It skips a key that is switched off, or for which the operator has no work, and runs the first kernel
 # that is left. Here are the keys for `addmm` in the first layer:
 
 
@@ -172,8 +173,8 @@ with Inside():
 print("returned, its node:", result.grad_fn.name())
 
 # %% [markdown]
-# Inside, the product is computed and has no node. Outside, it has one. Between the two stands only the kernel for
-# `AutogradCPU`, which attaches the node on the way out. The [home page](index.html#the-map) draws this call.
+# Inside, the product is computed and has no node. Outside, it has one. The kernel for `AutogradCPU` runs around the
+# one for `CPU`, and attaches the node on the way out. The [home page](index.html#the-map) draws this call.
 #
 # *In full:* [Tensor types](tensor-types.html), [Forward](forward.html), [Dispatcher](dispatcher.html).
 #
@@ -181,7 +182,8 @@ print("returned, its node:", result.grad_fn.name())
 #
 # `loss.grad_fn` is the node of the loss. A node turns the gradient of its operator's result into the gradients of the
 # inputs. For that it may need numbers from forward, so it keeps the tensors that hold them, which is called to save a
-# tensor. It also knows the nodes that come next.
+# tensor. It also knows the nodes that backward runs next, and all nodes with these links are the graph that forward
+# leaves.
 #
 # We walk from the loss, indent what comes next below each node, and print the memory that a node has saved: by its
 # name if it has one, else by a number after `#`. Guess first: which of the two weights has been saved, and why not
@@ -219,12 +221,13 @@ def show(node, depth=0):
 show(loss.grad_fn)
 
 # %% [markdown]
-# Read it from the top: the loss, the log softmax, layer 2, the ReLU, layer 1. The `AddmmBackward0` of layer 2 has
-# saved the ReLU's result and `2.weight`, because it needs each for the gradient of the other. The `AddmmBackward0` of
-# layer 1 has saved `x` only. Its weight would be needed for the gradient of `x`, and nobody wants that one.
+# Read it from the top: the loss, the log softmax, the second linear layer, the ReLU, the first linear layer. The
+# `AddmmBackward0` of the second layer has saved the ReLU's result and `2.weight`, because it needs each for the
+# gradient of the other. The `AddmmBackward0` of the first layer has saved `x` only. Its weight would be needed for the
+# gradient of `x`, and nobody wants that one.
 #
-# Two numbers stand there twice: `#1`, the logarithms of the probabilities, and `#3`, the ReLU's result, are each
-# saved by two nodes and paid for once. `#2` is the number by which the loss was divided.
+# Two of the saved tensors stand there twice: `#1`, the logarithms of the probabilities, and `#3`, the ReLU's result,
+# are each saved by two nodes and paid for once. `#2` is the number by which the loss was divided.
 #
 # The four `AccumulateGrad` nodes are the ends, one for each Parameter, and write its `.grad`. A `TBackward0` saves
 # nothing, because it only transposes a gradient.
@@ -299,8 +302,8 @@ for name, w in model.named_parameters():
     print(name, "as autograd's:", torch.allclose(by_hand[name], w.grad, atol=1e-6))
 
 # %% [markdown]
-# From forward these lines need `p`, `hidden`, `x`, `target` and the weight of layer 2. That is what the nodes had
-# saved, `p` as its logarithms.
+# From forward these lines need `p`, `hidden`, `x`, `target`, its length and the weight of the second layer. That is
+# what the nodes had saved: `p` as its logarithms, and the length as `#2`.
 #
 # *In full:* [Backward](backward.html), [Gradients](gradients.html), [NumPy](numpy.html) for all of it by hand.
 #
@@ -341,8 +344,8 @@ for name, value in optimizer.state[weight].items():
 # ## 7. Where the bytes are
 #
 # When does a step need most memory? `MemTracker` is a dispatch mode that sorts the bytes of all tensors by what they
-# are for. We repeat the batch 64 times, so that it counts, and print the bytes alive after each node, each `=` for
-# 1024 of them:
+# are for. We repeat the batch 64 times, so that it counts, and print the bytes alive after each node that computes,
+# each `=` for 1024 of them:
 
 # %%
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -373,21 +376,22 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 
 # %% [markdown]
 # The peak is in the middle of backward, right after `ReluBackward0`. `Other` is the batch: 512 rows of 3 numbers are
-# 6144 bytes, and 512 labels, integers of 8 bytes each, are 4096. The 26 learned numbers are 104 bytes, and `Optstate`
-# is two averages of each and four step counts.
+# 6144 bytes, and 512 labels, integers of 8 bytes each, are 4096. The 26 learned numbers are 104 bytes, `Optstate` is
+# two averages of each and four step counts, and `Gradient` is that of the second layer, 10 numbers.
 #
-# The rest is made by the step. `Activation` is what forward computed and somebody still needs: the ReLU's result, 512
-# rows of 4 numbers or 8192 bytes. The 8 bytes more are two single numbers, the loss and the gradient 1 at which
-# backward began. The logarithms are gone, because a node drops what it saved once it has run. `Temp` holds two
-# gradients as large as the ReLU's result, the one that `ReluBackward0` got and the one that it made.
+# The rest is made by the step. `Activation` is what forward computed and is still there: the ReLU's result, 512 rows
+# of 4 numbers or 8192 bytes. `ReluBackward0` drops it only after our hook. The logarithms are gone, because their
+# nodes have dropped what they saved. The 8 bytes more are two single numbers, the loss and the gradient 1 at which
+# backward began. `Temp` holds two gradients as large as the ReLU's result, the one that `ReluBackward0` got and the
+# one that it made.
 #
 # *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
 #
 # ## 8. Computation instead of memory, and a profile
 #
 # Training keeps the ReLU's result from forward until backward. *Checkpointing* keeps only the input of a part of the
-# model, and runs that part again during backward. Guess first: which operators run again, and does the peak fall? We
-# ask for our network, and for a deeper one of four parts:
+# model, and in backward runs that part again, as far as its nodes need. Guess first: which operators run again, and
+# does the peak fall? We ask for our network as one part, and for a deeper one part by part:
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -427,16 +431,16 @@ for name, one in {"ours": model, "deep": deep}.items():
         kept, peak, ran = measured(one, way == "checkpointed")
         print(f"{name} {way:12} kept {kept:6} peak {peak:6}")
         if one is model:
-            print("     backward runs", *ran)
+            print("     of mm, addmm and relu, backward runs", *ran)
 
 # %% [markdown]
 # In our network the peak does not fall, although 8192 bytes less are kept after forward. The peak comes right after
 # `ReluBackward0`, and by then the ReLU's result is back: the `addmm` and the `relu` in front of the three `mm`
 # computed it again. The second layer does not run again, because backward needs its input and weight, and not its
-# result. In the deeper network the peak falls, because backward computes only one of the four parts at a time.
+# result. In the deeper network the peak falls, because only one part at a time is computed again.
 #
-# And what happens below an operator? A profile records each call as an event, also the calls that operators make
-# inside, and counts the floating-point operations of a matrix product:
+# The mode saw two operators in a linear layer. A profile also records the calls around and inside them, and counts the
+# floating-point operations of a matrix product:
 
 # %%
 from torch.profiler import profile
@@ -455,7 +459,9 @@ tree(prof.events()[0])
 
 # %% [markdown]
 # The `t` and `addmm` of the third stop are there, and around and below them stand calls that our mode did not see.
-# The 192 are 2 · 8 · 3 · 4, a multiplication and an addition for each of the 8 · 4 results and 3 inputs.
+# `copy_` puts the bias into each row of the result. The multiplication is no call of its own, because `addmm` leaves
+# it to a library. The 192 are 2 · 8 · 3 · 4, a multiplication and an addition for each of the 8 · 4 results and 3
+# inputs.
 #
 # *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
 #
@@ -532,10 +538,10 @@ print(*re.findall(r"(?m)^ +((?:extern_kernels|cpp_fused)[\w.]*)\(", call), "", s
 print(*loop("cpp_fused_relu_0", code), sep="\n")
 
 # %% [markdown]
-# The two `addmm` are left to a library. The two `cpp_fused` are functions that Inductor wrote itself, the last one
-# for both operators of `cross_entropy`. The loop is the ReLU. It runs over 32 numbers, the 8 rows of 4, one after
-# another as they lie in memory. This is the bottom: below it there are only instructions of the CPU. A setting in the
-# fold keeps Inductor from taking several numbers at a time.
+# The two `addmm` are left to a library. The two `cpp_fused` are functions that Inductor wrote itself, the last one for
+# both operators of `cross_entropy`. The loop is the ReLU. It runs over 32 numbers, the 8 rows of 4, one after another
+# as they lie in memory. For the ReLU this is the bottom: below it there are only instructions of the CPU. A setting in
+# the fold keeps Inductor from taking several numbers at a time.
 #
 # *In full:* [Compile](compile.html), [Graph breaks](graph-breaks.html), [Inductor](inductor.html), [One
 # line](layers-all.html).
@@ -602,8 +608,8 @@ if mine:
 
 # %% [markdown]
 # If you are unsure, go back to stops 3 to 6. One round of the ten lines, in one sentence: forward computes and leaves
-# nodes, the engine runs them from the last to the first, and the optimizer writes the Parameters that the next
-# forward reads.
+# nodes, `zero_grad()` drops the old gradients, the engine runs the nodes from the last to the first, and the optimizer
+# writes the Parameters that the next forward reads.
 #
 # ## Where to go on
 #

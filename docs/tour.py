@@ -333,9 +333,10 @@ for name, value in optimizer.state[weight].items():
     print(f"{name:10} {value.item() if name == 'step' else tuple(value.shape)}")
 
 # %% [markdown]
-# There are two writes. `mul_` multiplies the weight by 0.9999, which is called weight decay. `addcdiv_` adds a
-# quotient times -0.0100, the negative learning rate. The quotient is made from the last two rows, which AdamW
-# remembers for each Parameter: the average gradient, divided by the root of the average square. A tensor has a
+# There are two writes. `mul_` multiplies the weight by 0.9999, which is 1 minus the learning rate times AdamW's
+# default weight decay, both 0.01. `addcdiv_` adds a quotient times -0.0100, the negative learning rate. The quotient
+# is made from the last two rows, which AdamW remembers for each Parameter: the average gradient, divided by the root
+# of the average square. A tensor has a
 # *version*, a counter that such writes raise, which is why it went up by 2.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html), [Version
@@ -345,7 +346,7 @@ for name, value in optimizer.state[weight].items():
 #
 # When does a step need most memory? `MemTracker` is a dispatch mode that sorts the bytes of all tensors by what they
 # are for. We repeat the batch 64 times, so that it counts, and print the bytes alive after each node that computes,
-# each `=` for 1024 of them:
+# each `=` for 1024 of them. A node drops what it saved only after our hook, so each drop shows one row later:
 
 # %%
 from torch.distributed._tools.mem_tracker import MemTracker
@@ -380,7 +381,7 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 # two averages of each and four step counts, and `Gradient` is that of the second layer, 10 numbers.
 #
 # The rest is made by the step. `Activation` is what forward computed and is still there: the ReLU's result, 512 rows
-# of 4 numbers or 8192 bytes. `ReluBackward0` drops it only after our hook. The logarithms are gone, because their
+# of 4 numbers or 8192 bytes, which `ReluBackward0` is about to drop. The logarithms are gone, because their
 # nodes have dropped what they saved. The 8 bytes more are two single numbers, the loss and the gradient 1 at which
 # backward began. `Temp` holds two gradients as large as the ReLU's result, the one that `ReluBackward0` got and the
 # one that it made.
@@ -391,7 +392,7 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 #
 # Training keeps the ReLU's result from forward until backward. *Checkpointing* keeps only the input of a part of the
 # model, and in backward runs that part again, as far as its nodes need. Guess first: which operators run again, and
-# does the peak fall? We ask for our network as one part, and for a deeper one part by part:
+# does the peak fall? We ask for our network as one part, and for a deeper one, of ten linear layers, part by part:
 
 # %%
 from torch.utils.checkpoint import checkpoint

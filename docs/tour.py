@@ -35,8 +35,8 @@ for step in range(100):
     optimizer.step()
 
 # %% [markdown]
-# The loss fell. To see how, we go through this loop once more, line by line. After the sixth stop the step is
-# complete, and three more stops look at its bytes, its calls, and what `torch.compile` makes of it.
+# The loss fell. To see how, we go through this loop once more, line by line. Stops 7 to 9 look at its bytes, its
+# calls, and what `torch.compile` makes of it.
 #
 # ## 1. A tensor is a way to read memory
 #
@@ -62,8 +62,8 @@ print("x[0, 0] is now", x[0, 0].item())
 y[0, 0] = first
 
 # %% [markdown]
-# Such a `y` is called a *view* of `x`. A linear layer stores its weight with one row for each output, and multiplies
-# by the transpose of it. Because the transpose is a view, that copies nothing.
+# Such a `y` is called a *view* of `x`. A linear layer multiplies by the transpose of its weight, and because that is a
+# view, nothing is copied.
 #
 # *In full:* [Tensor](tensor.html), [Syntax](syntax.html), [Shapes and dtypes](promotion.html),
 # [Footguns](footguns.html).
@@ -149,8 +149,8 @@ for _ in range(4):
 
 # %% [markdown]
 # Two kernels remain. `AutogradCPU` is the higher one, so its kernel runs first. It belongs to *autograd*, the part of
-# PyTorch that prepares backward. `CPU` is the one that computes. Of the other two, `AutocastCPU` is for mixed
-# precision, and `ADInplaceOrView` for operators that write into a tensor or make a view.
+# PyTorch that prepares backward. `CPU` is the one that computes. `AutocastCPU` is for mixed precision, and
+# `ADInplaceOrView` for views and writes in place.
 #
 # The first kernel calls the second, and can then still change what is returned. What it does shows in `grad_fn`,
 # where autograd keeps an object called a *node*, which knows how to go back through this operator. The mode `Inside`
@@ -223,8 +223,8 @@ show(loss.grad_fn)
 # %% [markdown]
 # Read it from the top: the loss, the log softmax, the second linear layer, the ReLU, the first linear layer. The
 # `AddmmBackward0` of the second layer has saved the ReLU's result and `2.weight`, because it needs each for the
-# gradient of the other. The `AddmmBackward0` of the first layer has saved `x` only. Its weight would be needed for the
-# gradient of `x`, and nobody wants that one.
+# gradient of the other. The `AddmmBackward0` of the first layer has saved `x` only, because its weight would be needed
+# for the gradient of `x` alone, which nobody wants.
 #
 # Two of the saved tensors stand there twice: `#1`, the logarithms of the probabilities, and `#3`, the ReLU's result,
 # are each saved by two nodes and paid for once. `#2` is the number by which the loss was divided.
@@ -276,12 +276,11 @@ loss.backward()
 # `zero_grad()` writes no zeros: it sets `.grad` to None. Then the *engine*, the loop that runs the nodes, begins at
 # the loss. The gradient of the loss with respect to itself is 1, a single number, which is the `()` in the first row.
 # A node is ready when its gradient has come, and of the ready nodes the engine takes the one with the largest number.
-# That is the node which forward made last, except that each `AccumulateGrad` has the largest number that 64 bits can
-# hold, so it never waits.
+# So it takes the node that forward made last, but an `AccumulateGrad` first, which has the largest number that 64 bits
+# can hold.
 #
 # Are the gradients right? For cross entropy the first gradient is a short formula: the probabilities, minus 1 for the
-# right class, divided by the number of samples. From there on it is three matrix products, two sums, and a mask for
-# the ReLU:
+# right class, divided by the number of samples. The rest is three matrix products, two sums, and a mask for the ReLU:
 
 # %%
 for hook in hooks:
@@ -381,10 +380,9 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 # two averages of each and four step counts, and `Gradient` is that of the second layer, 10 numbers.
 #
 # The rest is made by the step. `Activation` is what forward computed and is still there: the ReLU's result, 512 rows
-# of 4 numbers or 8192 bytes, which `ReluBackward0` is about to drop. The logarithms are gone, because their
-# nodes have dropped what they saved. The 8 bytes more are two single numbers, the loss and the gradient 1 at which
-# backward began. `Temp` holds two gradients as large as the ReLU's result, the one that `ReluBackward0` got and the
-# one that it made.
+# of 4 numbers or 8192 bytes, which `ReluBackward0` is about to drop. The logarithms are gone, because their nodes have
+# dropped what they saved. The 8 bytes more are the loss and the gradient 1 at which backward began. `Temp` holds two
+# gradients as large as the ReLU's result, the one that `ReluBackward0` got and the one that it made.
 #
 # *In full:* [Memory](memory.html), [Leaks](leaks.html), [The allocator](allocator.html).
 #
@@ -437,8 +435,8 @@ for name, one in {"ours": model, "deep": deep}.items():
 # %% [markdown]
 # In our network the peak does not fall, although 8192 bytes less are kept after forward. The peak comes right after
 # `ReluBackward0`, and by then the ReLU's result is back: the `addmm` and the `relu` in front of the three `mm`
-# computed it again. The second layer does not run again, because backward needs its input and weight, and not its
-# result. In the deeper network the peak falls, because only one part at a time is computed again.
+# computed it again. The second layer does not run again, because backward does not need its result. In the deeper
+# network the peak falls, because only one part at a time is computed again.
 #
 # The mode saw two operators in a linear layer. A profile also records the calls around and inside them, and counts the
 # floating-point operations of a matrix product:
@@ -460,9 +458,8 @@ tree(prof.events()[0])
 
 # %% [markdown]
 # The `t` and `addmm` of the third stop are there, and around and below them stand calls that our mode did not see.
-# `copy_` puts the bias into each row of the result. The multiplication is no call of its own, because `addmm` leaves
-# it to a library. The 192 are 2 · 8 · 3 · 4, a multiplication and an addition for each of the 8 · 4 results and 3
-# inputs.
+# `copy_` puts the bias into each row of the result. `addmm` leaves the multiplication to a library. The 192 are 2 · 8
+# · 3 · 4, a multiplication and an addition for each of the 8 · 4 results and 3 inputs.
 #
 # *In full:* [Less memory](less-memory.html), [Profiling](profiling.html), [Measuring](measuring.html).
 #
@@ -511,8 +508,7 @@ for call in ("first", "second"):
 # the biases, and `threshold_backward`, the mask of the ReLU.
 #
 # Inductor, the backend that you get if you name none, merges operators into loops and writes them in C++ for a CPU.
-# Here is what its code calls, and the loop in one of the functions, without casts. Under `no_grad` the code keeps
-# nothing for backward, which makes it shorter:
+# Here is what its code calls, and the loop in one of the functions, without casts, for a run under `no_grad`:
 
 # %%
 import re
@@ -539,10 +535,10 @@ print(*re.findall(r"(?m)^ +((?:extern_kernels|cpp_fused)[\w.]*)\(", call), "", s
 print(*loop("cpp_fused_relu_0", code), sep="\n")
 
 # %% [markdown]
-# The two `addmm` are left to a library. The two `cpp_fused` are functions that Inductor wrote itself, the last one for
-# both operators of `cross_entropy`. The loop is the ReLU. It runs over 32 numbers, the 8 rows of 4, one after another
-# as they lie in memory. For the ReLU this is the bottom: below it there are only instructions of the CPU. A setting in
-# the fold keeps Inductor from taking several numbers at a time.
+# Inductor wrote the two `cpp_fused` itself, the last one for both operators of `cross_entropy`, and leaves the two
+# `addmm` to a library. The loop is the ReLU. It runs over the 32 numbers as they lie in memory. For the ReLU this is
+# the bottom: below it there are only instructions of the CPU. A setting in the fold keeps Inductor from taking several
+# numbers at a time.
 #
 # *In full:* [Compile](compile.html), [Graph breaks](graph-breaks.html), [Inductor](inductor.html), [One
 # line](layers-all.html).
@@ -582,8 +578,7 @@ print("step() reads each .grad, writes the Parameter, keeps", *optimizer.state[w
 #
 # The map leaves out who acts, and that part is yours. In which order do these seven things happen in one round of the
 # loop at the top of this page? Look only at the first `addmm` and its bias. In the notebook, write the seven letters
-# into `mine` and run the cell, which tells how many are in their place. In a browser, open the fold of the cell
-# afterwards, where they stand in order.
+# into `mine` and run the cell. In a browser, open the fold afterwards, where they stand in order.
 
 # %%
 ORDER = [
@@ -608,7 +603,7 @@ if mine:
     print(sum(lettered[one] == event for one, event in places), "of 7 in place")
 
 # %% [markdown]
-# If you are unsure, go back to stops 3 to 6. One round of the ten lines, in one sentence: forward computes and leaves
+# One round of the ten lines, in one sentence: forward computes and leaves
 # nodes, `zero_grad()` drops the old gradients, the engine runs the nodes from the last to the first, and the optimizer
 # writes the Parameters that the next forward reads.
 #

@@ -123,9 +123,9 @@ print("forward:", *forward)
 # another prepares what backward will need. Each job has a name, its *key*, and all keys have one fixed order. A tensor
 # carries the keys of the jobs that it may need.
 #
-# For each call, the *dispatcher* puts together the keys of all tensor arguments and goes through them from the
-# highest down. It skips a key that is switched off, or for which the operator has no work, and runs the first kernel
-# that is left. Here are the keys for `addmm` in the first layer:
+# For each call, the *dispatcher* puts together the keys of all tensor arguments, adds those that the thread has
+# switched on, and goes through them from the highest down. It skips a key that is switched off, or for which the
+# operator has no work, and runs the first kernel that is left. Here are the keys for `addmm` in the first layer:
 
 
 # %%
@@ -335,7 +335,7 @@ for name, value in optimizer.state[weight].items():
 # There are two writes. `mul_` multiplies the weight by 0.9999, which is 1 minus the learning rate times AdamW's
 # default weight decay, both 0.01. `addcdiv_` adds a quotient times -0.0100, the negative learning rate. The quotient
 # is made from the last two rows, which AdamW remembers for each Parameter: the average gradient, divided by the root
-# of the average square. A tensor has a
+# of the average square, both corrected because they began at 0. A tensor has a
 # *version*, a counter that such writes raise, which is why it went up by 2.
 #
 # *In full:* [Optimizer](optimizer.html), [Update rules](update-rules.html), [Schedulers](schedulers.html), [Version
@@ -389,8 +389,9 @@ for kind, size in tracker.get_tracker_snapshot("peak")[x.device].items():
 # ## 8. Computation instead of memory, and a profile
 #
 # Training keeps the ReLU's result from forward until backward. *Checkpointing* keeps only the input of a part of the
-# model, and in backward runs that part again, as far as its nodes need. Guess first: which operators run again, and
-# does the peak fall? We ask for our network as one part, and for a deeper one, of ten linear layers, part by part:
+# model, and in backward runs that part again until all that its nodes had saved is back. Guess first: which operators
+# run again, and does the peak fall? We ask for our network as one part, and for a deeper one, of ten linear layers,
+# part by part:
 
 # %%
 from torch.utils.checkpoint import checkpoint
@@ -435,7 +436,7 @@ for name, one in {"ours": model, "deep": deep}.items():
 # %% [markdown]
 # In our network the peak does not fall, although 8192 bytes less are kept after forward. The peak comes right after
 # `ReluBackward0`, and by then the ReLU's result is back: the `addmm` and the `relu` in front of the three `mm`
-# computed it again. The second layer does not run again, because backward does not need its result. In the deeper
+# computed it again. The second layer does not run again, because by then all is back that was saved. In the deeper
 # network the peak falls, because only one part at a time is computed again.
 #
 # The mode saw two operators in a linear layer. A profile also records the calls around and inside them, and counts the

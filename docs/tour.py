@@ -82,9 +82,8 @@ both = zip(group["params"], model.parameters())
 print("the optimizer has the same four:", all(a is b for a, b in both))
 
 # %% [markdown]
-# The digit in a name is the place of the layer in `model`. Place 1 is the ReLU, which has nothing to learn. The last
-# row shows that the optimizer holds the same objects as the model. So what it writes is what the model reads in the
-# next step.
+# The digit in a name is the place of the layer in `model`. Place 1 is the ReLU, which has nothing to learn. The
+# optimizer holds the same objects, so what it writes is what the model reads in the next step.
 #
 # *In full:* [Modules](modules.html).
 #
@@ -123,9 +122,9 @@ print("forward:", *forward)
 # another prepares what backward will need. Each job has a name, its *key*, and all keys have one fixed order. A tensor
 # carries the keys of the jobs that it may need.
 #
-# For each call, the *dispatcher* puts together the keys of all tensor arguments, adds those that the thread has
-# switched on, and goes through them from the highest down. It skips a key that is switched off, or for which the
-# operator has no work, and runs the first kernel that is left. Here are the keys for `addmm` in the first layer:
+# For each call, the *dispatcher* puts together the keys of the call, mainly those of all tensor arguments, and goes
+# through them from the highest down. It skips a key that is switched off, or for which the operator has no work, and
+# runs the first kernel that is left. Here are the keys for `addmm` in the first layer:
 
 
 # %%
@@ -579,7 +578,7 @@ print("step() reads each .grad, writes the Parameter, keeps", *optimizer.state[w
 #
 # The map leaves out who acts, and that part is yours. In which order do these seven things happen in one round of the
 # loop at the top of this page? Look only at the first `addmm` and its bias. In the notebook, write the seven letters
-# into `mine` and run the cell. In a browser, open the fold afterwards, where they stand in order.
+# into `mine` and run the cell. In a browser, open the fold afterwards.
 
 # %%
 ORDER = [

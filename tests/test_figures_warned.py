@@ -46,5 +46,7 @@ def test_a_warning_that_points_into_the_main_program_is_shown(tmp_path):
 def test_there_is_room_for_two_warnings_and_there_must_be_one():
     with pytest.raises(ValueError, match="got 0"):
         warned_frames("1 + 1", title="t")
+    with pytest.raises(ValueError, match="got 3"):
+        warned_frames("import warnings; [warnings.warn('', c) for c in (FutureWarning,)]; import library", title="t")
     with pytest.raises(ValueError, match="too wide"):
         warned_frames("import warnings; warnings.warn('old', DeprecationWarning)" + " " * 9 + "#" * 60, title="t")

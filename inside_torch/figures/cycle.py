@@ -5,7 +5,7 @@ import sys
 
 from inside_torch.drawing.checks import checked_dict
 from inside_torch.drawing.layout import MARGIN, NARROW, widest
-from inside_torch.drawing.svg import arrow, arrow_head, group, path, text
+from inside_torch.drawing.svg import arrow, arrow_head, group, path, s_curve, text
 
 from .boxes import LINE, Box, Place, laid_out
 
@@ -82,5 +82,5 @@ def _edge(a: Place, b: Place) -> list:
     way, out = ("down", b.y - 2) if a.y < b.y else ("up", b.low + 2)
     start = a.low + 2 if a.y < b.y else a.y - 2
     near, end = (a.right - 20, b.x + 20) if a.x < b.x else (a.x + 20, b.right - 20)
-    middle, neck = (start + out) / 2, out - 6 if way == "down" else out + 6
-    return [path("M", near, start, "C", near, middle, end, middle, end, neck), arrow_head(end, out, way)]
+    neck = out - 6 if way == "down" else out + 6
+    return [path("M", near, start, *s_curve(near, start, end, neck)), arrow_head(end, out, way)]

@@ -137,12 +137,13 @@ def has_its_turn(block: Fence, days: int) -> bool:
 
 def runs(page: Page, block: Fence) -> list[Callable[[str, Path], str]]:
     """How a block runs today. With all cores, in an interpreter of its own what changed, the first of a page, and each
-    in its turn; with one core what changed, and in its turn each that its page's notebook does not run so."""
+    in its turn; with one core, of those that their page's notebook does not run so, what changed, and each in its
+    turn."""
     changed = EVERYTHING or block.program not in sources_before()
+    one_core_too = needs(block.program).alone and (changed or has_its_turn(block, 2))
     if changed or block == page.programs[0] or has_its_turn(block, 16):
-        confined_too = changed or (needs(block.program).alone and has_its_turn(block, 2))
-        return [fresh, confined] if confined_too else [fresh]
-    return [confined if needs(block.program).alone and has_its_turn(block, 2) else forked]
+        return [fresh, confined] if one_core_too else [fresh]
+    return [confined if one_core_too else forked]
 
 
 def difference(block: Fence, shown: str, run, folder: Path) -> str:
@@ -227,7 +228,7 @@ def test_a_block_that_leans_on_our_settings_is_noticed(run, leaning, tmp_path: P
 
 
 def test_a_block_is_noticed_in_the_run_that_it_belongs_to(tmp_path: Path):
-    leaning = next(iter(LEANING))
+    leaning = f"import gc\n{next(iter(LEANING))}"
     timed = "import timeit\n" + leaning
     page = Page(ROOT, "p.md", "p.md", f"{fence(leaning)}\n{fence(timed)}")
     lines = [[said.split(":")[1] for said in differences(page, tmp_path, clocked)] for clocked in (False, True)]
@@ -241,7 +242,7 @@ def test_a_block_that_counts_its_cores_is_noticed(tmp_path: Path):
         said = difference(counts, "2\n", confined, tmp_path)
     assert said == "plain Python prints:\n1\n\nand the page shows:\n2\n"
     assert forked(counts.program, tmp_path) == f"{cores}\n", "the others have all cores again"
-    page = Page(ROOT, "p.md", "p.md", fence(f"# new\n{counts.program}"))
+    page = Page(ROOT, "p.md", "p.md", fence(f"import gc\n{counts.program}"))
     assert len(differences(page, tmp_path, clocked=False)) == (cores > 1), "it runs with all cores, and with one"
 
 
@@ -255,8 +256,8 @@ def test_a_server_that_begins_for_one_core_has_the_threads_of_all(tmp_path: Path
 
 
 def test_a_changed_block_and_each_pages_first_get_a_fresh_interpreter():
-    page = Page(ROOT, "p.md", "p.md", "\n".join(fence(f"print({n})") for n in range(3)))
-    assert all(runs(page, block) == [fresh, confined] for block in page.programs), "none of them is on main"
+    page = Page(ROOT, "p.md", "p.md", f"{fence('print(1)')}\n{fence('print(2)')}\n{fence('import gc')}")
+    assert [runs(page, block) for block in page.programs] == [[fresh], [fresh], [fresh, confined]], "none is on main"
     old = next(page for page in BOOK.pages if len(page.programs) > 20)
     assert fresh in runs(old, old.programs[0])
 

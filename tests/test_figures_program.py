@@ -87,6 +87,14 @@ def test_both_layouts_show_all_of_it_and_cut_nothing():
     assert "it-narrow" not in as_picture(printed).split("base64,")[0] and as_picture(printed).count("base64") == 1
 
 
+def test_a_tensor_used_twice_has_two_arrows_that_do_not_meet():
+    svg = checked_figure(drawn({"x": torch.ones(2, requires_grad=True)}, "a = x + x\nl = a * a"))
+    for one in (svg, svg.find(SVG + "svg")):
+        bands = [group for group in one.findall(f"{SVG}g/{SVG}g") if "it-band" in group.get("class")]
+        heads = [{path.get("d") for path in band.iter(SVG + "path") if path.get("class") == "it-head"} for band in bands]
+        assert [len(tips) for tips in heads] == [3, 2]  # the third leads from the AccumulateGrad to its leaf
+
+
 def newest(a: torch.Tensor, b: torch.Tensor) -> torch.Tensor:
     """The product, once the node of `a` looks newer than that of `b`."""
     a.grad_fn._set_sequence_nr(b.grad_fn._sequence_nr() + 1)
@@ -98,7 +106,7 @@ DISAGREE = {
     "a node that was there": ("l = old.sum()", ValueError, "ExpBackward0 was there before"),
     "an older line first": (BRANCHES + "newest(a, b)", ValueError, "before SinBackward0, which a later line made"),
     "an arrow through a node": (BRANCHES + "(a * b).sum()", ValueError, "meets SinBackward0"),
-    "two arrows in one": ("l = x * x", ValueError, "from MulBackward0 to AccumulateGrad meets another"),
+    "three arrows to one": ("l = s([x, x, x])", ValueError, "from StackBackward0 to AccumulateGrad meets another"),
     "a line without tensor": ("a = x.exp()\nn = 3", TypeError, "Tensor"),
     "a line without graph": ("a = x.detach().exp()", ValueError, "no grad_fn"),
     "a long line": ("l = x.exp().exp().exp().exp().exp()", ValueError, "at most 31 characters"),
@@ -110,4 +118,4 @@ def test_what_disagrees_with_the_drawing_raises(case):
     program, error, part = DISAGREE[case]
     x = torch.ones(2, requires_grad=True)
     with pytest.raises(error, match=part):
-        drawn({"x": x, "old": x.exp(), "newest": newest}, program)
+        drawn({"x": x, "old": x.exp(), "newest": newest, "s": torch.stack}, program)

@@ -28,8 +28,8 @@ class Row(NamedTuple):
 
 def program_graph(program: str, given: dict, *, names: dict[str, torch.Tensor] | None = None, title: str) -> str:
     """The lines of `program`, each beside the nodes that it made, with the number at which backward ran them. Arrows
-    lead up, from a node to those it sends gradients to; an `AccumulateGrad` points at its leaf. A line and its nodes
-    light together. `given` are the names that the program uses, `names` maps labels to leaves. Each line assigns a
+    lead up, from a node to those it sends gradients to; an `AccumulateGrad` points at its leaf. Where a line uses a
+    tensor twice, two arrows lead from its node to the same one. A line and its nodes light together. `given` are the names that the program uses, `names` maps labels to leaves. Each line assigns a
     tensor; backward starts from the last one, retains the graph, and the gradients of the leaves are put back. Raises
     TypeError for a line that assigns no tensor, ValueError for a long one or one without graph, for a node that was
     there before, and where backward does not run the lines backwards or an arrow would cross a node."""
@@ -76,7 +76,7 @@ def _check(rows: list) -> None:
     for i, row in enumerate(rows):
         for to in row.sends:
             passed = [between.name for between in rows[i + 1 : to] if between.depth <= row.depth]
-            if passed or rows[to].depth > row.depth + 1 or row.sends.count(to) > 1:
+            if passed or rows[to].depth > row.depth + 1 or row.sends.count(to) > 2:
                 raise ValueError(f"the arrow from {row.name} to {rows[to].name} meets {(passed or ['another'])[0]}")
 
 
@@ -117,12 +117,16 @@ def _node(i: int, row: Row, x, y, gutter, wide: bool) -> list:
 
 def _arrows(start: tuple, ends: list, wide: bool) -> list:
     """From the upper edge of a node up to others, or, right of that way, into the left sides of those further right.
-    Each arrow has a stem of its own, the longest leftmost."""
-    (x, y), shapes, turn = start, [], 11
+    Each arrow has a stem of its own, the longest leftmost; the second one to the same node ends beside the first."""
+    (x, y), shapes, turn, last = start, [], 11, None
     for to_x, to_y in sorted(ends, reverse=True, key=lambda end: end[1]):
+        second = (to_x, to_y) == last
         if to_x > x:
-            shapes += arrow(to_x, to_y + PILL / 2, "right", "M", to_x - turn, y, "V", to_y + PILL / 2)
+            level = to_y + PILL / 2 + (4 if second else -4 * (ends.count((to_x, to_y)) > 1))
+            shapes += arrow(to_x, level, "right", "M", to_x - turn, y, "V", level)
             turn += 6 if wide else 4
         else:
-            shapes += arrow(x + 5, to_y + PILL, "up", "M", x + 5, y + 3)
+            stem = x + 5 + 12 * second
+            shapes += arrow(stem, to_y + PILL, "up", "M", stem, y + 3 - 3 * second)
+        last = to_x, to_y
     return shapes

@@ -29,10 +29,11 @@ class Row(NamedTuple):
 def program_graph(program: str, given: dict, *, names: dict[str, torch.Tensor] | None = None, title: str) -> str:
     """The lines of `program`, each beside the nodes that it made, with the number at which backward ran them. Arrows
     lead up, from a node to those it sends gradients to; an `AccumulateGrad` points at its leaf. Where a line uses a
-    tensor twice, two arrows lead from its node to the same one. A line and its nodes light together. `given` are the names that the program uses, `names` maps labels to leaves. Each line assigns a
-    tensor; backward starts from the last one, retains the graph, and the gradients of the leaves are put back. Raises
-    TypeError for a line that assigns no tensor, ValueError for a long one or one without graph, for a node that was
-    there before, and where backward does not run the lines backwards or an arrow would cross a node."""
+    tensor twice, two arrows lead from its node to the same one. A line and its nodes light together. `given` are the
+    names that the program uses, `names` maps labels to leaves. Each line assigns a tensor; backward starts from the
+    last one, retains the graph, and the gradients of the leaves are put back. Raises TypeError for a line that assigns
+    no tensor, ValueError for a long one or one without graph, for a node that was there before, and where backward
+    does not run the lines backwards or an arrow would cross a node."""
     lines, names = program.strip().splitlines(), checked_names(names)
     made_by, result = _run(lines, dict(given))
     nodes, edges = explore(result)

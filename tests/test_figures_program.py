@@ -91,7 +91,9 @@ def test_a_tensor_used_twice_has_two_arrows_that_do_not_meet():
     svg = checked_figure(drawn({"x": torch.ones(2, requires_grad=True)}, "a = x + x\nl = a * a"))
     for one in (svg, svg.find(SVG + "svg")):
         bands = [group for group in one.findall(f"{SVG}g/{SVG}g") if "it-band" in group.get("class")]
-        heads = [{path.get("d") for path in band.iter(SVG + "path") if path.get("class") == "it-head"} for band in bands]
+        heads = [
+            {path.get("d") for path in band.iter(SVG + "path") if path.get("class") == "it-head"} for band in bands
+        ]
         assert [len(tips) for tips in heads] == [3, 2]  # the third leads from the AccumulateGrad to its leaf
 
 

@@ -43,6 +43,11 @@ def test_a_warning_that_points_into_the_main_program_is_shown(tmp_path):
     assert (points, caller) == ("main program, import library; library.f()", "f, not in torch")
 
 
+def test_each_line_of_a_main_program_has_its_first_warning():
+    rows = rows_of(warned_frames(LIBRARY, title="t"))
+    assert [row[1] for row in rows] == ["script, torch/jit/_script.py", "main program, torch.cpu.amp.autocast()"]
+
+
 def test_there_is_room_for_two_warnings_and_there_must_be_one():
     with pytest.raises(ValueError, match="got 0"):
         warned_frames("1 + 1", title="t")

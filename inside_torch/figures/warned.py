@@ -36,18 +36,19 @@ class Warned(NamedTuple):
 
 
 def warned_frames(program: str, *, title: str) -> str:
-    """The warnings that `program`, one line, gives as a main program, side by side, and below each other on a phone:
-    from the program down to the function that calls `warnings.warn`. The frame that a warning points to is filled, and
-    an arrow leads to it; below stands whether the rules that Python has by default show it. Of several warnings below
-    one line of the same file there is the first. Raises ValueError for a program that gives no warning, or more than
+    """The warnings that `program` gives as a main program, side by side, and below each other on a phone: from its line
+    down to the function that calls `warnings.warn`. The frame that a warning points to is filled, and an arrow leads to
+    it; below stands whether the rules that Python has by default show it. Of several warnings below one line of the
+    same file there is the first. Raises ValueError for a program that gives no warning, or more than
     two."""
-    linecache.cache[MAIN] = (len(program), None, [program], MAIN)
+    linecache.cache[MAIN] = (len(program), None, program.splitlines(keepends=True), MAIN)
     found: dict[tuple, Warned] = {}
 
     def warn(message, category=None, stacklevel=1, **more):
         frames = list(_frames(sys._getframe(1)))[::-1]
         one = _told(frames, message, category, stacklevel + 2, more)
-        found.setdefault(tuple((frame.f_code, line) for frame, line in frames[:2]), one)
+        lines = tuple((frame.f_code, line) for frame, line in frames if frame.f_code.co_name == "<module>")
+        found.setdefault(lines, one)
 
     with patch("warnings.warn", warn):
         exec(compile(program, MAIN, "exec"), {"__name__": "__main__"})

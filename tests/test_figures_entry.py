@@ -52,6 +52,15 @@ def test_the_functions_written_by_hand_are_those_that_the_headers_declare(drawn)
     assert (plain, by) == ("at::native::relu", "by hand") and "TORCH_API at::Tensor relu(const" in declared
 
 
+def test_a_long_name_is_broken_and_whole_in_the_table():
+    drawn = yaml_path("_log_softmax", title="t")
+    assert rows_of(drawn)[4][0] == "structured_log_softmax_cpu_out::impl"
+    lines = [line.text for line in checked_figure(drawn).iter(SVG + "text")]
+    assert "structured_" in lines and "log_softmax_cpu_out::impl" in lines
+    with pytest.raises(ValueError, match="too wide"):
+        yaml_path("max_pool2d_with_indices", title="t")
+
+
 def test_what_torchgen_writes_is_dashed_and_both_layouts_fit(drawn):
     svg = checked_figure(drawn)
     narrow = svg.find(SVG + "svg")

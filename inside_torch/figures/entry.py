@@ -138,6 +138,12 @@ def _formula(row: dict) -> list:
     return [f"{arg}:", re.sub(r"[(].*[)]", "(...)", formula)]
 
 
+def _short(lines: list) -> list:
+    """The lines; long ones broken behind a colon, or behind what torchgen puts before a name."""
+    broken = [re.sub(r"^(.*?(?:structured_|: ))(?=.{17})", r"\1\n", one) if len(one) > 30 else one for one in lines]
+    return "\n".join(broken).split("\n")
+
+
 def _chain(boxes: list) -> str:
     return ", then ".join(f"{head} ({', '.join(lines)})" for head, lines, _ in boxes)
 
@@ -154,7 +160,7 @@ def _draw(path: list, names: list, inputs: bool, wide: bool) -> list:
     else:
         names = names[::-1] if inputs else names  # the shorter way is the inner lane, and no lines cross
         rows = [[one] for one in (*path, *names)]
-    rows = [[one and Box([one[0], *one[1]], one[2], one[0]) for one in row] for row in rows]
+    rows = [[one and Box(_short([one[0], *one[1]]), one[2], _short([one[0]])[-1]) for one in row] for row in rows]
     shapes, at = grid(rows, apart=APART, gap=GAP, pad=10)
     slots = [at[i, 0] if wide else at[2 * i, 0] for i in range(2)]
     calls = [at[i, 1] if wide else at[i + 1 + (i > 0), 0] for i in range(count)]

@@ -149,7 +149,6 @@ with section("clock"):
     print(f"without waiting {clock(wait=False) / done:7.1%} of the time with waiting")
     print(f"two events      {start.elapsed_time(end) / 1000 / done:7.1%}")
     print(f"Timer           {Timer('x @ x', globals={'x': x}).timeit(20).mean / done:7.1%}")
-    print(f"its timer ours  {Timer('x @ x', globals={'x': x}, timer=time.perf_counter).timeit(1).mean / done:7.1%}")
 
 with section("profile"):
     layer, x = nn.Linear(3, 4).cuda(), torch.ones(8, 3, device="cuda")

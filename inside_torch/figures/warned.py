@@ -39,8 +39,7 @@ def warned_frames(program: str, *, title: str) -> str:
     """The warnings that `program` gives as a main program, side by side, and below each other on a phone: from its line
     down to the function that calls `warnings.warn`. The frame that a warning points to is filled, and an arrow leads to
     it; below stands whether the rules that Python has by default show it. Of several warnings below one line of the
-    same file there is the first. Raises ValueError for a program that gives no warning, or more than
-    two."""
+    same file there is the first. Raises ValueError for a program that gives no warning, or more than two."""
     linecache.cache[MAIN] = (len(program), None, program.splitlines(keepends=True), MAIN)
     found: dict[tuple, Warned] = {}
 

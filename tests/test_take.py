@@ -36,7 +36,7 @@ CODE = re.compile(r"(`+)(?!`).+?(?<!`)\1(?!`)")
 FORMULA = re.compile(r"\$[^$\n]+\$")
 SYNTAX = re.compile(
     r"^.*(?:!!! |\?\?\?\+? |=== \"|--8<--|\]\(src:|\{[:.#]|\{ [:.#]|\bmarkdown=|<div"
-    r"|\]\((?!https://github\.com/)[^)]*\.md\b|[\x1a\x1b]).*$",
+    r"|\]\([^)]*\.md\b|[\x1a\x1b]).*$",
     re.M,
 )
 
@@ -86,7 +86,6 @@ def taken(page: Page, build, site: str = "") -> tuple[nbformat.NotebookNode, str
 def test_what_only_mkdocs_understands_is_found(line):
     assert raw(f"Text.\n\n{line}\n") == [line]
     assert raw(f"Text.\n\n```text\n{line}\n```\n") == []
-    assert raw("A [file](https://github.com/someone/book/blob/main/README.md) of a repository.") == []
 
 
 @pytest.mark.parametrize("page", BOOK.pages, ids=[page.stem for page in BOOK.pages])

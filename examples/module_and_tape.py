@@ -60,7 +60,7 @@ class Module:
             home = self._parameters
         elif isinstance(value, Module):
             home = self._modules
-        vars(self).pop(name, None)  # where Python would look first
+        vars(self).pop(name, None)  # an old attribute would hide the new one
         home[name] = value
 
     def __getattr__(self, name):

@@ -12,7 +12,7 @@ from inside_torch.drawing.svg import arrow, cell, group, rect, text
 
 from .boxes import laid_out
 
-WORLD, WIDTH, HIGH, TEXT = 3, 30, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
+WORLD, WIDTH, HIGH, TEXT = 3, 27, 26, 13  # ranks (one for each tone), width and height of a cell, size of the text
 TENS = tuple(10**rank for rank in range(WORLD))  # what a rank multiplies 1, 2, 3 with
 LEFT, BETWEEN, HEAD, BELOW = 14, 26, 24, 22  # room for a rank's number, for the arrow, for the name, under a grid
 
@@ -94,8 +94,8 @@ def _panel(name: str, before: list, after: list, x, y) -> list:
     shapes.append(group("it-3", *line))
     for rank in range(WORLD):
         middle = top + rank * HIGH + HIGH / 2
-        shapes.append(text(x, middle + 5, str(rank), "it-step"))
         start = left + (WORLD - len(before[rank])) * WIDTH
+        shapes.append(text(start - LEFT, middle + 5, str(rank), "it-step"))
         for place, row in ((start, before[rank]), (right, after[rank])):
             for i, value in enumerate(row):
                 at, y = place + i * WIDTH, top + rank * HIGH

@@ -14,7 +14,7 @@ class ToyDDP(nn.Module):
     def __init__(self, module, group, cap):
         super().__init__()
         self.module, self.group, self.cap = module, group, cap
-        self.waiting, self.sent, self.arrived, self.hooks = [], [], 0, []
+        self.ready, self.sent, self.arrived, self.hooks = [], [], 0, []
         for tensor in (*module.parameters(), *module.buffers()):
             dist.broadcast(tensor.detach(), group=group, group_src=0)
         for w in module.parameters():
@@ -26,15 +26,15 @@ class ToyDDP(nn.Module):
 
     # --8<-- [start:hook]
     def hook(self, w):
-        self.waiting.append(w.grad)
+        self.ready.append(w.grad)
         self.arrived += 1
         last = self.arrived == len([*self.module.parameters()])
-        if last or sum(grad.nbytes for grad in self.waiting) >= self.cap:
-            bucket = torch.cat([grad.flatten() for grad in self.waiting])
+        if last or sum(grad.nbytes for grad in self.ready) >= self.cap:
+            bucket = torch.cat([grad.flatten() for grad in self.ready])
             bucket /= self.group.size()
             work = dist.all_reduce(bucket, group=self.group, async_op=True)
-            self.sent.append((work, bucket, self.waiting))
-            self.waiting = []
+            self.sent.append((work, bucket, self.ready))
+            self.ready = []
         if last:
             self.finish()
 

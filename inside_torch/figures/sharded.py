@@ -11,10 +11,15 @@ from inside_torch.drawing.svg import group, path, rect, text
 from .boxes import laid_out
 
 KINDS = {"AG": "all-gather", "F": "forward", "B": "backward", "RS": "reduce-scatter"}
-LEGEND = [*(f"{key} {said}" for key, said in KINDS.items()), "filled: whole"]
+LEGEND = [*(f"{key} {said}" for key, said in KINDS.items()), "filled: gathered"]
 COLLECTIVES = {"_allgather_base_": "AG", "_reduce_scatter_base_": "RS"}
 FILLED, EDGE = "it-element", "it-edge"  # of a bar, from its top: the bands
-BANDS = {"whole": ("it-1", FILLED), "gradients": ("it-2", FILLED), "shards": ("it-1", EDGE), "state": ("it-3", FILLED)}
+BANDS = {
+    "gathered": ("it-1", FILLED),
+    "gradients": ("it-2", FILLED),
+    "shards": ("it-1", EDGE),
+    "state": ("it-3", FILLED),
+}
 HIGH, BARS, WIDEST = 30, 120, 16  # of a cell, of the largest bar; the most events
 
 
@@ -122,7 +127,7 @@ def _cell(x, y, width, whole: bool, said: str) -> list:
 
 def _parts(row: list) -> list:
     """The bytes of each part of a bar from its foot, those of each whole unit at its top, and their bands."""
-    return [part for part in zip(row[:1:-1], [*BANDS.values()][::-1] + [BANDS["whole"]] * len(row)) if part[0]]
+    return [part for part in zip(row[:1:-1], [*BANDS.values()][::-1] + [BANDS["gathered"]] * len(row)) if part[0]]
 
 
 def _wide(rows: list, names: list) -> tuple:

@@ -281,6 +281,7 @@ def refused():
         "one step": (lambda: step_curves({"p": {"a": [1]}}, title="t"), ValueError, "one length"),
         "phases": (lambda: step_curves({"p": {"a": [1, 2]}}, title="t", phases={"a": 3}), ValueError, "2 steps in all"),
         "wide label": (lambda: step_curves({"p": {"a" * 36: [0, 1]}}, title="t"), ValueError, "wider"),
+        "wide name": (lambda: step_curves({"a" * 36: {"p": [0, 1]}}, title="t"), ValueError, "a name"),
         "line no function": (lambda: crossing({"a": 3}), TypeError, "Callable"),
         "no lines": (lambda: crossing({}), ValueError, "1 to 3"),
         "bent": (lambda: crossing({"a": lambda n: n * n / 10}), ValueError, "not straight"),

@@ -7,7 +7,7 @@ from itertools import pairwise, product
 import torch
 
 from inside_torch.drawing.checks import checked_dict
-from inside_torch.drawing.layout import MARGIN, NARROW, ROOM, code_width, scale
+from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width, scale
 from inside_torch.drawing.svg import circle, figure, group, number, path, rect, text, through
 
 SIDE, BESIDE = 300, 34  # the widest surface, and the room between two
@@ -95,9 +95,9 @@ def step_curves(
     phone shows the plots one below the other. `phases` are the names of stretches of the axis and the steps in each:
     they stand there instead of numbers, and a circle stands where a curve is highest. `unit` is what the axis calls a
     step. `ticks` are the numbers on the upright axis, instead of 0 and the ends; values then have four digits.
-    Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what is not
-    finite, for a label wider than its plot, for phases of more or fewer steps than a curve and for a tick outside
-    of a plot."""
+    Raises TypeError for what is no number or no text, ValueError for lists of unlike lengths, for what is not finite,
+    for a name or a label wider than its plot, for phases of more or fewer steps than a curve and for a tick outside of
+    a plot."""
     checked_dict(plots, dict, "plots", 12)
     lengths = {len(c) for curves in plots.values() for c in checked_dict(curves, object, "curves", 3).values()}
     steps = min(lengths)
@@ -112,6 +112,8 @@ def step_curves(
     said = "{:.4g}".format if ticks else _short
     fifths, desc = range(-(-steps // 5), steps + 1, -(-steps // 5)), f"{len(plots)} plots of {steps} steps."
     for name, curves in plots.items():
+        if code_width(name, READ) > min(WIDE * 2 // columns, NARROW - 64) + 14:
+            raise ValueError(f"a name is as wide as its plot at most, {name!r} is wider")
         if not any(map(any, curves.values())):
             raise ValueError(f"all curves of {name!r} are 0 everywhere")
         for label, curve in curves.items():

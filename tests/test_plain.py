@@ -522,6 +522,7 @@ def test_a_block_that_changes_the_process_gets_one_of_its_own(site: Site, tmp_pa
     built = site.write(index=HARD).build(REPO_URL="https://github.com/someone/book", SITE_URL="https://a.example/")
     assert built.returncode == 0, built.stdout
     assert needs("torch.set_default_dtype(torch.float64)").alone
+    assert needs("from torch import distributed as dist").alone
     written, run = kernel_run(site.folder / "site" / "inside-index.ipynb", tmp_path)
     assert outputs(run) == outputs(written) == ["", "```\n", "torch.float64\n", "torch.float32\nthree\n"]
     assert script_output(site.folder / "site" / "inside-index.py", tmp_path) == "".join(outputs(written))

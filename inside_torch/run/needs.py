@@ -11,9 +11,9 @@ COMPILER = re.compile(r"\b(?:cpp_extension|load_inline)\b")
 DYNAMO = re.compile(r"torch\.(?:compile|export|_dynamo|_inductor|optim|compiler|_functorch|fx)\b|\bkernel_lines\b")
 # What outlives it in its process: settings, registrations, caches and counters of all of torch, or of Python.
 PROCESS_WIDE = re.compile(
-    r"torch\.(?:set_\w+|compile|export|compiler|library|_dynamo|_inductor|_functorch|_logging|distributed)\b"
+    r"torch\.(?:set_\w+|compile|export|compiler|library|_dynamo|_inductor|_functorch|_logging)\b"
     r"|\bset_\w+_(?:enabled|dtype|device)\b|\bregister_(?:module|optimizer)_\w+|\bcpp_extension\b"
-    r"|\b(?:logging|warnings|gc|weakref|profiler|profile)\b|\bsys\.\w+|\bdis\b"
+    r"|\b(?:logging|warnings|gc|weakref|profiler|profile|distributed)\b|\bsys\.\w+|\bdis\b"
     r"|\bbackend_registration\b|\brename_privateuse1_backend\b"
 )
 

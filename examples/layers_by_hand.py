@@ -19,8 +19,10 @@ def probabilities(q, k):
 
 
 class Linear(torch.autograd.Function):
-    forward = staticmethod(lambda x, w, b: x @ w.T + b)
-    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]))
+    @staticmethod
+    def forward(ctx, x, w, b):
+        ctx.save_for_backward(x, w)
+        return x @ w.T + b
 
     @staticmethod
     def backward(ctx, d_y):
@@ -29,8 +31,11 @@ class Linear(torch.autograd.Function):
 
 
 class LayerNorm(torch.autograd.Function):
-    forward = staticmethod(lambda x, w, b: normalized(x)[0] * w + b)
-    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs[:2]))
+    @staticmethod
+    def forward(ctx, x, w, b):
+        ctx.save_for_backward(x, w)
+        n, r = normalized(x)
+        return n * w + b
 
     @staticmethod
     def backward(ctx, d_y):
@@ -42,8 +47,10 @@ class LayerNorm(torch.autograd.Function):
 
 
 class Attention(torch.autograd.Function):
-    forward = staticmethod(lambda q, k, v: probabilities(q, k) @ v)
-    setup_context = staticmethod(lambda ctx, inputs, output: ctx.save_for_backward(*inputs))
+    @staticmethod
+    def forward(ctx, q, k, v):
+        ctx.save_for_backward(q, k, v)
+        return probabilities(q, k) @ v
 
     @staticmethod
     def backward(ctx, d_y):
@@ -60,10 +67,10 @@ def network(p, linear, norm, attention):
     q, k, v = (linear(n, *p[name]) for name in "qkv")
     y = h + attention(q, k, v)
     return linear(y, *p["last"])
+# --8<-- [end:network]
 
 
 ours = Linear.apply, LayerNorm.apply, Attention.apply
-# --8<-- [end:network]
 torchs = (
     functional.linear,
     lambda x, w, b: functional.layer_norm(x, (4,), w, b),

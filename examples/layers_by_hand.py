@@ -34,8 +34,7 @@ class LayerNorm(torch.autograd.Function):
     @staticmethod
     def forward(ctx, x, w, b):
         ctx.save_for_backward(x, w)
-        n, r = normalized(x)
-        return n * w + b
+        return normalized(x)[0] * w + b
 
     @staticmethod
     def backward(ctx, d_y):
@@ -67,6 +66,8 @@ def network(p, linear, norm, attention):
     q, k, v = (linear(n, *p[name]) for name in "qkv")
     y = h + attention(q, k, v)
     return linear(y, *p["last"])
+
+
 # --8<-- [end:network]
 
 

@@ -1,4 +1,4 @@
-"""A transformer block of layers written by hand learns as torch's layers do."""
+"""A small network with attention, of layers written by hand, learns as it does with torch's layers."""
 
 import torch
 from torch.nn import functional
@@ -12,10 +12,6 @@ start = {name: (torch.randn(shape).double() / 2, torch.zeros(shape[:1]).double()
 def normalized(x):
     r = (x.var(-1, correction=0, keepdim=True) + 1e-5) ** -0.5
     return (x - x.mean(-1, keepdim=True)) * r, r
-
-
-def probabilities(q, k):
-    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
 
 
 class Linear(torch.autograd.Function):
@@ -45,6 +41,11 @@ class LayerNorm(torch.autograd.Function):
         return d_x, (d_y * n).sum(0), d_y.sum(0)
 
 
+def probabilities(q, k):
+    return (q @ k.mT / q.shape[-1] ** 0.5).softmax(-1)
+
+
+# --8<-- [start:attention]
 class Attention(torch.autograd.Function):
     @staticmethod
     def forward(ctx, q, k, v):
@@ -59,13 +60,16 @@ class Attention(torch.autograd.Function):
         return d_s @ k / c**0.5, d_s.mT @ q / c**0.5, p.mT @ d_y
 
 
+# --8<-- [end:attention]
+
+
 # --8<-- [start:network]
-def network(p, linear, norm, attention):
-    h = linear(x, *p["first"])
-    n = norm(h, *p["norm"])
-    q, k, v = (linear(n, *p[name]) for name in "qkv")
+def network(weights, linear, norm, attention):
+    h = linear(x, *weights["first"])
+    n = norm(h, *weights["norm"])
+    q, k, v = (linear(n, *weights[name]) for name in "qkv")
     y = h + attention(q, k, v)
-    return linear(y, *p["last"])
+    return linear(y, *weights["last"])
 
 
 # --8<-- [end:network]
@@ -102,3 +106,11 @@ for one, other in zip(our_parameters, parameters, strict=True):
 torch.testing.assert_close(our_losses, losses, rtol=1e-6, atol=1e-9)
 assert losses[-1] < losses[0] / 4
 print(f"{len(losses)} losses and {sum(t.numel() for t in parameters)} parameters agree")
+
+
+def inputs(*shapes):
+    return [torch.randn(shape).double().requires_grad_() for shape in shapes]
+
+
+print("gradcheck of LayerNorm:", torch.autograd.gradcheck(LayerNorm.apply, inputs((8, 4), (4,), (4,))))
+print("gradcheck of Attention:", torch.autograd.gradcheck(Attention.apply, inputs((2, 4, 6), (2, 5, 6), (2, 5, 3))))

@@ -2,7 +2,6 @@
 
 from .asked import three_questions as three_questions
 from .backends import served as served
-from .backends import two_paths as two_paths
 from .call import call_path as call_path
 from .call import compile_path as compile_path
 from .collectives import collectives as collectives

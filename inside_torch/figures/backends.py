@@ -1,83 +1,26 @@
-"""Figures of backends: one operator on two devices, drawn from the dispatcher's table; and a program on a new device,
-line by line, with who served each operator. The device is that of examples/python_backend.py in short."""
+"""The figure of a new backend: a program on a new device, line by line, with who served each operator. The device is
+that of examples/python_backend.py in short."""
 
 from collections import Counter
 from collections.abc import Callable, Generator
 from functools import partial
-from pathlib import PurePosixPath
 
 import torch
 from torch.utils import backend_registration
 from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves, tree_map_only
 
-from inside_torch.drawing.checks import checked
-from inside_torch.drawing.layout import MARGIN, NARROW
-from inside_torch.drawing.svg import arrow_down, group, text
+from inside_torch.drawing.layout import MARGIN
+from inside_torch.drawing.svg import text
 
 from .boxes import Box, column, grid, laid_out
-from .keys import entries, keys_of
+from .keys import entries
 
 aten = torch.ops.aten
 CPU = torch._C.DispatchKeySet(torch._C.DispatchKey.CPU)
 KINDS = {"composite": "PyTorch's composite", "own": "kernel of its own", "fallback": "CPU fallback"}
 TONES = {"composite": "it-3", "own": "it-1", "fallback": "it-2"}
 Program = Callable[[str], Generator[str, None, torch.Tensor]]
-
-
-def two_paths(operator, x: torch.Tensor, y: torch.Tensor, *, title: str) -> str:
-    """A call of `operator` (`torch.ops.aten.relu.default`) on x and on y, which are on different devices and require
-    grad: a row for each key of the call that does not fall through, from the highest. A row where both calls run the
-    same code is one box, filled; elsewhere each call has a box of its own. Autograd's row names the node that both
-    calls make. Raises TypeError for what is no tensor, ValueError where the two are on one device or need no gradient,
-    where their keys are of different kinds, where a key has no kernel, and where the nodes differ."""
-    both = [checked(one, torch.Tensor, "each of the two") for one in (x, y)]
-    if x.device.type == y.device.type or not (x.requires_grad and y.requires_grad):
-        raise ValueError("the figure compares tensors of two devices, both of which require grad")
-    keys = [[key for key, excluded in keys_of(one) if not excluded] for one in both]
-    if len(keys[0]) != len(keys[1]):
-        raise ValueError(f"the calls have different kinds of keys: {keys[0]} and {keys[1]}")
-    found = entries(operator.name())
-    if missing := [key for key in keys[0] + keys[1] if key not in found]:
-        raise ValueError(f"{operator.name()} has no kernel for {missing[0]}")
-    nodes = [operator(one).grad_fn.name() for one in both]
-    if nodes[0] != nodes[1]:
-        raise ValueError(f"the calls make different nodes: {nodes[0]} and {nodes[1]}")
-    rows = [["Python", "Python", f"torch.{operator.overloadpacket.__name__}", "shared"]]
-    for pair in (pair for pair in zip(*keys) if not found[pair[0]]["falls"]):
-        places = [found[key].group("file", "line") for key in pair]
-        said = [_code(file) for file, _ in places]
-        makes = f", makes {nodes[0]}" if pair[0].startswith("Autograd") else ""
-        same = places[0] == places[1]
-        rows.append([*pair, said[0] + makes if same else " | ".join(said), "shared" if same else "its own"])
-    heads = [one.device.type for one in both]
-    desc = f"{operator.name()} on {heads[0]} and on {heads[1]}, from the top. "
-    desc += " ".join(f"{left} and {right}: {code}, {kind}." for left, right, code, kind in rows)
-    columns = [f"key on {heads[0]}", f"key on {heads[1]}", "code", "is"]
-    return laid_out(title, desc, columns, rows, _two_columns, rows, heads)
-
-
-def _code(file: str) -> str:
-    """The C++ file where a kernel was registered, or that it is a function in Python."""
-    return PurePosixPath(file).name if file.endswith(".cpp") else "a Python function"
-
-
-def _two_columns(rows: list, heads: list, wide: bool) -> list:
-    """Two columns, as wide together as the boxes that span both."""
-    boxes = [[Box([f"on {head}"], "", f"on {head}") for head in heads]]
-    for *keys, code, kind in rows:
-        if kind == "shared":
-            name = " | ".join(dict.fromkeys(keys))
-            boxes.append([Box([name, *code.split(", ")], "it-element", name, "it-2")])
-        else:
-            boxes.append([Box([key, one], bold=key) for key, one in zip(keys, code.split(" | "))])
-    room = 560 if wide else NARROW
-    shapes, places = grid(boxes, apart=2 * MARGIN, gap=[0, *[26] * len(rows)], pad=10, room=room)
-    for i in range(2, len(boxes)):
-        above, below = places[i - 1, 0], places[i, 0]
-        ways = [arrow_down(places[0, j].middle, above.low + 1, below.y) for j in range(2)]
-        shapes += [group("it-1", *way) for way in ways]
-    return [*shapes, text(MARGIN, below.low + 22, "dashed: the same code for both", "it-value")]
 
 
 class _Composed(TorchDispatchMode):
@@ -177,25 +120,22 @@ def set_up(name: str, served: list) -> tuple:
 
 
 def _own(name: str) -> dict:
-    """The kernels that no fallback can replace, and relu; their outputs are on the device `name`."""
+    """The kernels that no fallback can replace; their outputs are on the device `name`."""
     wrap = partial(_wrap, torch.device(name, 0))
     return {
         "empty.memory_format": lambda size, dtype=None, **_: wrap(torch.empty(size, dtype=dtype)),
         "empty_strided": lambda size, stride, dtype=None, **_: wrap(torch.empty_strided(size, stride, dtype=dtype)),
         "_copy_from": _copy,
-        "view": partial(aten.view.default.redispatch, CPU),
-        "as_strided": partial(aten.as_strided.default.redispatch, CPU),
-        "relu": lambda x: wrap(_memory(x).clamp(min=0)),
     }
 
 
 def _wrap(device: torch.device, cpu: torch.Tensor) -> torch.Tensor:
     """A tensor of the device over the bytes of a CPU tensor."""
-    size = cpu.untyped_storage().nbytes()
-    storage = torch._C._construct_storage_from_data_pointer(cpu.data_ptr(), device, size)
+    whole = cpu.untyped_storage()
+    storage = torch._C._construct_storage_from_data_pointer(whole.data_ptr(), device, whole.nbytes())
     storage.memory = cpu
     x, set_ = torch._C._acc.create_empty_tensor((0,), cpu.dtype), aten.set_.source_Storage_storage_offset
-    return set_.redispatch(CPU, x, storage, 0, cpu.shape, cpu.stride())
+    return set_.redispatch(CPU, x, storage, cpu.storage_offset(), cpu.shape, cpu.stride())
 
 
 def _memory(x: torch.Tensor) -> torch.Tensor:

@@ -10,8 +10,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 # --8<-- [start:behind]
 def behind(stack, func):
-    """func, with a stack of handlers before it."""
-
     def call(*args):
         if not stack:
             return func(*args)
@@ -34,23 +32,32 @@ def record(func, *args):
     return func(*args)
 
 
-def operator(func):
-    """An operator: autograd, then the dispatch level."""
-    return behind(autograd, behind(operators, func))
+def swap(func, *args):
+    return tanh(*args) if func.__name__ == "relu" else func(*args)
 
 
+def levels(func):
+    return behind(functions, behind(autograd, behind(operators, func)))
+
+
+x = torch.tensor([-1.0, 0.0, 1.0])
 functions, autograd, operators, tape = [], [record], [], []
-t, addmm = operator(torch.t), operator(torch.addmm)
-relu = behind(functions, operator(torch.relu))
-tanh = behind(functions, operator(torch.tanh))
+relu, tanh = levels(torch.relu), levels(torch.tanh)
+for name, stack in ("function", functions), ("dispatch", operators):
+    tape.clear()
+    stack.append(swap)
+    print(f"{name} level: {relu(x)}, node of {tape[0]}")
+    stack.pop()
+# --8<-- [end:torch]
 
 
 def linear(x, weight, bias):
+    """A composite: autograd and the dispatch level get its two operators."""
     return addmm(bias, x, t(weight))
 
 
+t, addmm = (behind(autograd, behind(operators, func)) for func in (torch.t, torch.addmm))
 linear = behind(functions, linear)
-# --8<-- [end:torch]
 detach = behind(operators, torch.detach)
 
 
@@ -86,28 +93,17 @@ def nodes(y):
 
 
 torch.manual_seed(0)
-x, theirs, mine, modes, autograd[0] = torch.randn(8, 3), [], [], [Function(), Dispatch()], save
+x, theirs, mine, autograd[0] = torch.randn(8, 3), [], [], save
 model = nn.Sequential(nn.Linear(3, 4), nn.ReLU(), nn.Linear(4, 2))
 w1, b1, w2, b2 = (p.detach() for p in model.parameters())
-
-
-# --8<-- [start:swap]
-def swap(func, *args):
-    """The handler of the opening, for either level."""
-    return tanh(*args) if func.__name__ == "relu" else func(*args)
-
-
-for name, stack in ("function", functions), ("dispatch", operators):
+for stack, mode in (functions, Function()), (operators, Dispatch()):
     tape.clear()
     stack.append(swap)
     y = linear(relu(linear(x, w1, b1)), w2, b2)
     stack.pop()
-    print(f"{name} level: nodes for", *tape)
-    # --8<-- [end:swap]
-    with modes.pop(0):
+    with mode:
         z = model(x)
     assert torch.equal(y, z) and sorted(tape) == nodes(z)
-
 
 theirs.clear()
 with ExitStack() as entered:

@@ -3,17 +3,12 @@ is drawn in a process of its own."""
 
 from __future__ import annotations
 
-import re
 import subprocess
 import sys
-import xml.etree.ElementTree as ElementTree
 
 import pytest
 from conftest import ROOT
-from test_figures import ATTRIBUTES, CSS, SVG, rows_of, texts
-
-from inside_torch.drawing.layout import NARROW, WIDE
-from inside_torch.render.figures import checked_figure, figure_html
+from test_figures import plain_and_fits, rows_of, texts
 
 STEPS = """
 import torch
@@ -67,15 +62,7 @@ def test_served_refuses_what_it_cannot_draw(call, error):
 
 
 def test_it_is_plain_and_fits_the_page_and_a_phone(steps):
-    root = ElementTree.fromstring(steps)
-    assert float(root.get("width")) <= WIDE
-    narrow = next(one for one in root.iter(f"{SVG}svg") if "it-narrow" in one.get("class", ""))
-    assert float(narrow.get("width")) <= NARROW + 8
-    for element in root.iter():
-        assert set(element.keys()) <= ATTRIBUTES[element.tag.removeprefix(SVG)]
-    used = {name for value in re.findall(r'class="([^"]+)"', steps) for name in value.split()}
-    assert used <= set(re.findall(r"\.(figure|it-[\w-]+)", CSS))
-    figure_html(checked_figure(steps), "")
+    plain_and_fits(steps)
 
 
 def test_the_same_run_is_the_same_bytes(steps):

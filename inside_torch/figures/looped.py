@@ -65,7 +65,7 @@ def _panel(label: str, names: list, turns: str, walked: list) -> list:
     shapes = [text(0, 12, label, "it-name"), text(0, 30, turns, "it-note")]
     for row, (name, (strides, at, values)) in enumerate(zip(names, walked)):
         y = 36 + STRIP * row
-        shapes.append(text(0, y + 18, f"{'writes' if not row else 'reads'} {name} {tuple(strides)}", "it-value"))
+        shapes.append(text(0, y + 18, f"{'writes' if not row else 'reads'} {name}", "it-value"))
         side = max(CELL, widest(map(str, values), 12) + 5)
         for index, value in enumerate(values):
             used = [step for step in range(steps) if at[step] == index]

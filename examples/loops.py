@@ -33,20 +33,22 @@ def order_of(shape, strides):
 # --8<-- [end:order]
 # --8<-- [start:plan]
 def plan(a, b):
-    """The strides of a + b, and its loops as (size, step of each tensor)."""
+    """The strides of a + b, and its loops as (size, strides in result, a, b)."""
     shape = torch.broadcast_shapes(a.shape, b.shape)
     strides = [t.expand(shape).stride() for t in (a, b)]
-    order, result, size = order_of(shape, strides), [0] * len(shape), 1
+    order = order_of(shape, strides)
+    result, stride = [0] * len(shape), 1
     for d in order:
-        result[d], size = size, size * shape[d]
+        result[d] = stride
+        stride *= shape[d]
     loops = []
     for d in order:
-        steps = [s[d] for s in (result, *strides)]
-        size, inner = loops[-1] if loops else (0, steps)
-        if loops and steps == [size * step for step in inner]:
+        outer = [s[d] for s in (result, *strides)]
+        size, inner = loops[-1] if loops else (0, outer)
+        if loops and outer == [size * stride for stride in inner]:
             loops[-1] = (size * shape[d], inner)
         else:
-            loops.append((shape[d], steps))
+            loops.append((shape[d], outer))
     return tuple(result), loops
 
 
@@ -68,6 +70,7 @@ def random_pair():
     return random.sample(pair, 2)
 
 
+print("y + x:", plan(torch.zeros(3, 2).t(), torch.zeros(2, 3)))
 random.seed(0)
 merged = 0
 for _ in range(2000):

@@ -49,7 +49,7 @@ MATMUL = {
 def collectives(old, new):
     """How many collectives change the placement `old` to `new`."""
     if new == "P(sum)" and old != new:
-        return float("inf")  # torch refuses to
+        return float("inf")  # no case here needs it
     return 0 if old in (new, "R") else 1
 
 

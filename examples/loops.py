@@ -33,7 +33,7 @@ def order_of(shape, strides):
 # --8<-- [end:order]
 # --8<-- [start:plan]
 def plan(a, b):
-    """The strides of a + b, and its loops as (size, strides in result, a, b)."""
+    """The strides of a + b; its loops as (size, stride of each)."""
     shape = torch.broadcast_shapes(a.shape, b.shape)
     strides = [t.expand(shape).stride() for t in (a, b)]
     order = order_of(shape, strides)

@@ -63,7 +63,7 @@ def _panel(label: str, names: list, turns: str, walked: list) -> list:
     steps = len(walked[0][1])
     inner = int(turns.split()[-2])
     shapes = [text(0, 12, label, "it-name"), text(0, 30, turns, "it-note")]
-    for row, (name, (strides, at, values)) in enumerate(zip(names, walked)):
+    for row, (name, (_, at, values)) in enumerate(zip(names, walked)):
         y = 36 + STRIP * row
         shapes.append(text(0, y + 18, f"{'writes' if not row else 'reads'} {name}", "it-value"))
         side = max(CELL, widest(map(str, values), 12) + 5)

@@ -13,7 +13,7 @@ import torch
 from test_figures import SVG
 
 from inside_torch.drawing.layout import PHONE, WIDE, code_width
-from inside_torch.figures import crossing_lines, loss_paths, step_curves
+from inside_torch.figures import loss_paths, step_curves
 from inside_torch.render.figures import checked_figure
 
 ROOT = Path(__file__).parents[1]
@@ -38,11 +38,6 @@ def surface(paths=None, *, loss=bowl, x=(-1, 3), y=(-2, 2), lowest=(1, 0), title
     return loss_paths(loss, paths, x=x, y=y, axes=("across", "up"), lowest=lowest, title=title)
 
 
-def crossing(lines=None, measured=((1, 2), (9, 4.0)), *, x=(0, 10), y=(0, 10)):
-    lines = {"flat": lambda n: 2, "steep": lambda n: n / 2} if lines is None else lines
-    return crossing_lines(lines, list(measured), x=x, y=y, axes=("samples", "GiB"), title="Two lines")
-
-
 def all_figures():
     curves = {HOSTILE: [1.0, 0.5, 0.25], "b": torch.tensor([-1.0, 0.0, 2.0]), "c": [3, 3, 3]}
     plots = {HOSTILE: curves, "b": {"alone": [0.0, 1.0, 0.0]}, "c": {"alone": [0.0, -1.0, 0.0]}}
@@ -53,8 +48,6 @@ def all_figures():
         step_curves(plots, title="One above the other", columns=1),
         step_curves({"one": {"alone": [0.0, 1.0]}}, title="One"),
         step_curves({"one": {"alone": [0.0, 1.0]}}, title="Two", phases={HOSTILE: 1, "b": 1}),
-        crossing(),
-        crossing({HOSTILE: lambda n: 10 - n, "b": lambda n: n, "c": lambda n: 3.0}, []),
     ]
 
 
@@ -199,25 +192,6 @@ def test_a_phone_shows_the_plots_one_below_the_other():
     assert all(0 <= place <= width for way in drawn[1] for place in map(float, re.findall(r"[MH] (\S+)", way)))
 
 
-def test_lines_cross_where_they_are_equal_and_a_circle_is_a_measured_point():
-    svg = crossing()
-    assert table(svg)["rows"] == [
-        *(["flat", "0", "2.00"], ["flat", "10", "2.00"], ["steep", "0", "0.00"], ["steep", "10", "5.00"]),
-        *(["two lines cross", "4", "2.00"], ["measured", "1", "2.00"], ["measured", "9", "4.00"]),
-    ]
-    flat, steep = (numbers(e.get("d")) for e in parts(svg, "path", "it-line")[::2])
-    first, second = ((float(e.get("cx")), float(e.get("cy"))) for e in parts(svg, "circle", "it-pill")[:2])
-    assert first[1] == flat[1] == flat[3]  # the first point lies on the flat line, the second one below the steep line
-    assert first[0] == pytest.approx(flat[0] + (flat[2] - flat[0]) / 10, abs=0.1) and second[1] > steep[3]
-    guide = numbers(parts(svg, "path", "it-edge")[-1].get("d"))
-    assert guide[:2] == pytest.approx((flat[0] + (flat[2] - flat[0]) * 0.4, flat[1]), abs=0.1)
-    assert "4" in [e.text for e in parts(svg, "text", "it-value")]
-
-
-def test_lines_that_do_not_cross_in_the_window_have_no_crossing():
-    assert "cross" not in parts(crossing(x=(5, 10), measured=()), "desc")[0].text
-
-
 def test_same_input_same_bytes_in_any_process():
     code = "import test_figures_curves as t; print(hash(''.join(t.FIGURES)))"
     said = set()
@@ -282,14 +256,6 @@ def refused():
         "phases": (lambda: step_curves({"p": {"a": [1, 2]}}, title="t", phases={"a": 3}), ValueError, "2 steps in all"),
         "wide label": (lambda: step_curves({"p": {"a" * 36: [0, 1]}}, title="t"), ValueError, "wider"),
         "wide name": (lambda: step_curves({"a" * 36: {"p": [0, 1]}}, title="t"), ValueError, "a name"),
-        "line no function": (lambda: crossing({"a": 3}), TypeError, "Callable"),
-        "no lines": (lambda: crossing({}), ValueError, "1 to 3"),
-        "bent": (lambda: crossing({"a": lambda n: n * n / 10}), ValueError, "not straight"),
-        "line outside": (lambda: crossing({"a": lambda n: n * 2}), ValueError, "leaves the window"),
-        "point outside": (lambda: crossing(measured=[(11, 1)]), ValueError, "leaves the window"),
-        "line of tensors": (lambda: crossing({"a": lambda n: torch.tensor(n)}), TypeError, "number"),
-        "lines turned": (lambda: crossing(y=(10, 0)), ValueError, "smaller"),
-        "wide line": (lambda: crossing({"a" * 41: lambda n: n}), ValueError, "wider"),
         "all zero": (lambda: step_curves({"p": {"a": [0, 0]}}, title="t"), ValueError, "0 everywhere"),
     }
 

@@ -9,7 +9,6 @@ from .copies import lazy_copy as lazy_copy
 from .copies import memory_order as memory_order
 from .counted import count_bars as count_bars
 from .counters import write_counted as write_counted
-from .crossing import crossing_lines as crossing_lines
 from .curves import loss_paths as loss_paths
 from .curves import step_curves as step_curves
 from .cycle import reference_cycle as reference_cycle

@@ -65,7 +65,8 @@ function likeliest(word, vocabulary) {
 }
 
 // The sections for a query, best first. A rare word counts more than a frequent one, a section of just this title more,
-// or of a title that begins with it, when it has three words; and one that defines just this term most. `instead`: for each word that is nowhere in the book, what was sought.
+// or where the one begins with the other, and three words of it; and one that defines just this term most. `instead`:
+// for each word that is nowhere in the book, what was sought.
 function ranked(index, query) {
   const message = wordsOf(AROUND.reduce((text, around) => text.replace(around, " "), query))
   const telling = message.some(isTelling) ? message.filter(isTelling) : wordsOf(query)
@@ -91,8 +92,9 @@ function ranked(index, query) {
   }
   const tellingOf = (name) => wordsOf(name).filter(isTelling).join()
   const isJust = (name) => tellingOf(name) === sought.join()
-  const begins = (name) => sought.length > 2 && tellingOf(name).startsWith(sought.join())
+  const begins = (one, other) => one.split(",").length > 2 && other.startsWith(one)
+  const isBegun = (name) => begins(tellingOf(name), sought.join()) || begins(sought.join(), tellingOf(name))
   for (const result of results.values())
-    result.score *= result.section.terms.some(isJust) ? 9 : isJust(result.section.title) ? 3 : begins(result.section.title) ? 2 : 1
+    result.score *= result.section.terms.some(isJust) ? 9 : isJust(result.section.title) ? 3 : isBegun(result.section.title) ? 2 : 1
   return { results: [...results.values()].sort((a, b) => b.score - a.score), instead }
 }

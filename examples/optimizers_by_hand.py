@@ -3,14 +3,11 @@
 import torch
 
 
-# --8<-- [start:sgd]
 def sgd(w, g, s, lr=0.1, momentum=0.9, nesterov=False):
     s["buf"] = momentum * s["buf"] + g if "buf" in s else g
     return w - lr * (g + momentum * s["buf"] if nesterov else s["buf"])
 
 
-# --8<-- [end:sgd]
-# --8<-- [start:scaled]
 def adagrad(w, g, s, lr=0.1, eps=1e-10):
     s["sum"] = s.get("sum", 0) + g**2
     return w - lr * g / (s["sum"].sqrt() + eps)
@@ -21,6 +18,7 @@ def rmsprop(w, g, s, lr=0.1, alpha=0.99, eps=1e-8):
     return w - lr * g / (s["avg"].sqrt() + eps)
 
 
+# --8<-- [start:adam]
 def adam(w, g, s, lr=0.1, b1=0.9, b2=0.999, eps=1e-8, wd=0.0, apart=False):
     if apart:
         w = w * (1 - lr * wd)
@@ -33,7 +31,7 @@ def adam(w, g, s, lr=0.1, b1=0.9, b2=0.999, eps=1e-8, wd=0.0, apart=False):
     return w - lr * m / (v.sqrt() + eps)
 
 
-# --8<-- [end:scaled]
+# --8<-- [end:adam]
 def orthogonal(g, coefficients=(3.4445, -4.775, 2.0315), steps=5):
     a, b, c = coefficients
     x = g.bfloat16()

@@ -7,7 +7,6 @@ from .call import compile_path as compile_path
 from .collectives import collectives as collectives
 from .copies import lazy_copy as lazy_copy
 from .copies import memory_order as memory_order
-from .counted import count_bars as count_bars
 from .counters import write_counted as write_counted
 from .curves import loss_paths as loss_paths
 from .curves import step_curves as step_curves

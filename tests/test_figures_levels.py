@@ -66,6 +66,11 @@ def test_the_node_and_the_kernels_are_those_of_a_run():
     assert torch.mv(w.requires_grad_(), x[0]).grad_fn.name() in rows[1][1]
 
 
+def test_a_batching_rule_may_be_that_of_an_overload():
+    rows = rows_of(call_levels(vmap, torch.mul, {"a": torch.ones(3), "b": torch.ones(3)}, title="t"))
+    assert rows[1][1] == "unwraps BatchedTensor; runs the batching rule of mul"
+
+
 def along(f):
     return lambda x: jvp(f, (x,), (x,))
 

@@ -71,13 +71,19 @@ def _unwrap(call: str, args: dict, y: torch.Tensor, levels: list, ways: list) ->
                 raise ValueError(f"level {level} left no node")
             said.append(f"leaves {y.grad_fn.name()}")
         else:
-            if not torch._C._dispatch_has_kernel_for_dispatch_key(f"aten::{call}", "FuncTorchBatched"):
+            if not _has_batching_rule(getattr(torch.ops.aten, call)):
                 raise ValueError(f"aten::{call} has no batching rule of its own")
             said.append(f"runs the batching rule of {call}")
         levels.append((f"level {level}: {one.key().name.lower()}", said))
         args = {name: get_unwrapped(arg) if maybe_get_level(arg) == level else arg for name, arg in args.items()}
         y = get_unwrapped(y) if maybe_get_level(y) == level else y
     ways.append(_way(args, y))
+
+
+def _has_batching_rule(packet) -> bool:
+    """Whether an overload of an operator has a batching rule: `mul` has none by its bare name, `mul.Tensor` has."""
+    names = [getattr(packet, one).name() for one in packet.overloads()]
+    return any(torch._C._dispatch_has_kernel_for_dispatch_key(one, "FuncTorchBatched") for one in names)
 
 
 def _way(args: dict, y: torch.Tensor) -> list:

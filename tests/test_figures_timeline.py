@@ -3,7 +3,6 @@
 import functools
 import subprocess
 import sys
-import weakref
 from itertools import pairwise
 
 import numpy as np
@@ -14,12 +13,9 @@ from test_figures import SVG, rows_of
 from torch import nn
 from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.distributed._tools.mem_tracker import MemTracker
-from torch.utils._python_dispatch import TorchDispatchMode
-from torch.utils._pytree import tree_leaves
-from torch.utils.checkpoint import checkpoint_sequential
 
 from inside_torch.drawing.layout import PHONE, READ, WIDE
-from inside_torch.figures import memory_timeline, peak_stacks
+from inside_torch.figures import memory_timeline
 from inside_torch.figures.alive import KINDS, memory_rows
 from inside_torch.figures.timeline import LETTER
 from inside_torch.render.figures import checked_figure
@@ -179,64 +175,3 @@ def test_large_sizes_are_told_in_mib_and_gib():
             svg = drawn(*one)
         texts = [text.text for text in checked_figure(svg).iter(SVG + "text")]
         assert any(text.startswith("peak: ") and text.endswith(said) for text in texts)
-
-
-class Meter(TorchDispatchMode):
-    """The most bytes of storages that are alive after an operator, with those that are known."""
-
-    def __init__(self, *known):
-        super().__init__()
-        self.alive, self.peak = weakref.WeakSet(t.untyped_storage() for t in known), 0
-
-    def __torch_dispatch__(self, op, types, args=(), kwargs=None):
-        out = op(*args, **(kwargs or {}))
-        self.alive.update(t.untyped_storage() for t in tree_leaves(out) if isinstance(t, torch.Tensor))
-        self.peak = max(self.peak, sum(storage.nbytes() for storage in self.alive))
-        return out
-
-
-def network():
-    """Eight pairs of layers, their input, and a function that makes a step of them in segments and in parts."""
-    net, x = nn.Sequential(*(nn.Sequential(nn.Linear(16, 16), nn.Tanh()) for _ in range(8))), torch.ones(64, 16)
-    optimizer = torch.optim.AdamW(net.parameters())
-
-    def step(segments, parts=1):
-        optimizer.zero_grad()
-        for part in x.chunk(parts):
-            checkpoint_sequential(net, segments, part, use_reentrant=False).sum().backward()
-        optimizer.step()
-
-    return net, optimizer, x, step
-
-
-def test_the_stacks_are_what_is_alive_at_the_peak_of_each_way():
-    net, optimizer, x, step = network()
-    ways = {"plain": lambda: step(1), "segments": lambda: step(2), "parts": lambda: step(1, 2)}
-    rows = rows_of(peak_stacks(ways, net, optimizer, (x,), title="Peaks"))
-    weights = sum(w.nbytes for w in net.parameters())
-    for (name, total, *sizes), way in zip(rows, ways.values()):
-        with Meter(x, *net.parameters(), *(t for state in optimizer.state.values() for t in state.values())) as meter:
-            optimizer.zero_grad()
-            way()
-        assert total == sum(sizes) == meter.peak, name
-        assert sizes[0] == weights and sizes[1] == 2 * weights + 16 * 4 and sizes[3] == x.nbytes
-    plain, segments, parts = (row[2 + KINDS.index("activations")] // x.nbytes for row in rows)
-    assert (plain, segments, parts) == (7, 5, 3)
-
-
-def test_a_stack_has_its_sum_and_no_text_is_wider_than_its_column():
-    net, optimizer, x, step = network()
-    svg = peak_stacks({"plain": lambda: step(1), "two": lambda: step(2)}, net, optimizer, (x,), title="Peaks")
-    sums = [f"{row[1] / 1024:.0f} KiB" for row in rows_of(svg)]
-    assert [text.text for text in checked_figure(svg).iter(SVG + "text") if " KiB" in text.text] == sums * 2
-    with pytest.raises(ValueError, match="wider"):
-        peak_stacks({"plain": int, "in four segments and parts": int}, net, optimizer, (x,), title="Peaks")
-
-
-def test_a_way_that_leaves_a_tensor_raises():
-    net, optimizer, x, _ = network()
-    left = []
-    with pytest.raises(ValueError, match="36 bytes of no kind are left"):
-        peak_stacks({"leak": lambda: left.append(torch.ones(9))}, net, optimizer, (x,), title="Peaks")
-    with pytest.raises(TypeError, match="'plain' must be"):
-        peak_stacks({"plain": 1}, net, optimizer, (x,), title="Peaks")

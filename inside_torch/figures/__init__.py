@@ -39,7 +39,6 @@ from .points import extension_points as extension_points
 from .program import program_graph as program_graph
 from .ran import kernels_ran as kernels_ran
 from .ready import ready_queue as ready_queue
-from .recomputed import segment_curves as segment_curves
 from .resumed import resume_frames as resume_frames
 from .segments import segment_strips as segment_strips
 from .sharded import shard_timeline as shard_timeline
@@ -51,7 +50,6 @@ from .stored import stored_parts as stored_parts
 from .structured import wrapper_classes as wrapper_classes
 from .swapped import swapped_call as swapped_call
 from .timeline import memory_timeline as memory_timeline
-from .timeline import peak_stacks as peak_stacks
 from .versions import version_check as version_check
 from .visits import dispatcher_visits as dispatcher_visits
 from .warned import warned_frames as warned_frames

@@ -55,24 +55,6 @@ def _merged(rows: list, least: int) -> list:
     return found
 
 
-def peak_row(step: Callable, model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: tuple) -> list:
-    """The bytes of each of the KINDS when most are alive in the second run of a step. What autograd records is an
-    activation, also where a checkpoint runs it again. Raises ValueError where a block is left that is of no kind."""
-    step()
-    with _Watch() as watch:
-        peak = alive = _held(model, optimizer, batch, watch.number)
-        step()
-    end = _held(model, optimizer, batch, watch.number)
-    for _, number, size, _ in watch.events:
-        made = "activations" if number in watch.recorded else "temporaries"
-        alive = {one: block for one, block in alive.items() if one != number}
-        alive |= {number: (end.get(number, (made,))[0], size)} if size > 0 else {}
-        peak = max(peak, alive, key=lambda blocks: sum(_sums(blocks)))
-    if rest := alive.keys() - end.keys():
-        raise ValueError(f"{sum(alive[number][1] for number in rest)} bytes of no kind are left at the end")
-    return _sums(peak)
-
-
 def _watched(phases: dict, model, optimizer, batch: tuple) -> tuple:
     """What `_profiled` returns, for fake tensors: the storages that operators return, each with a number."""
     watch = _Watch()
@@ -94,7 +76,7 @@ class _Watch(TorchDispatchMode):
     def __init__(self) -> None:
         super().__init__()
         self.phase, self.total, self.events, self.numbers = "", 0, [], weakref.WeakKeyDictionary()
-        self.count, self.recorded = 0, set()  # the numbers of what operators made that autograd records
+        self.count = 0
 
     def number(self, store: torch.UntypedStorage) -> int:
         if store not in self.numbers:
@@ -112,7 +94,6 @@ class _Watch(TorchDispatchMode):
         for tensor in filter(torch.is_tensor, tree_leaves(out)):
             if (store := tensor.untyped_storage()) not in self.numbers:
                 self.note(self.number(store), store.nbytes())
-                self.recorded |= {self.numbers[store]} if torch.is_grad_enabled() else set()
         return out
 
 

@@ -9,7 +9,7 @@ from inside_torch.drawing.checks import checked, checked_dict
 from inside_torch.drawing.layout import MARGIN, NARROW, READ, ROOM, code_width
 from inside_torch.drawing.svg import circle, group, path, rect, text
 
-from .alive import KINDS, memory_rows, peak_row
+from .alive import KINDS, memory_rows
 from .boxes import laid_out
 
 TONES = (2, 2, 2, 1, 1, 3)  # of each kind: what grows with the model, with the batch, and temporaries
@@ -43,47 +43,6 @@ def memory_timeline(
     said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
     desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."
     return laid_out(title, desc, ["call", "change", *KINDS], rows, _draw, rows, {peak: "peak: "}, list(phases))
-
-
-def peak_stacks(
-    ways: dict[str, Callable], model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: tuple, *, title: str
-) -> str:
-    """The bytes alive at the peak of each way to run a training step, stacked by kind, a column for each way. A way is
-    a function that runs one step of the model; it runs twice, and the second run is drawn: the storages that operators
-    return. What autograd records is an activation, also where a checkpoint runs it again; other kinds are those of
-    `memory_timeline`. Raises ValueError where a block of no kind is left, and for a name wider than its column."""
-    for name in checked_dict(ways, Callable, "ways", 5):
-        if code_width(name, READ) > (NARROW - 40) / len(ways):
-            raise ValueError(f"the name of a way is as wide as its column at most, {name!r} is wider")
-    found = {name: peak_row(way, model, optimizer, checked(batch, tuple, "batch")) for name, way in ways.items()}
-    rows = [[name, sum(sizes), *sizes] for name, sizes in found.items()]
-    said = [", ".join(f"{kind} {size}" for kind, size in zip(KINDS, sizes)) for sizes in found.values()]
-    desc = " ".join(f"{name}: {total} bytes at the peak, {of}." for (name, total, *_), of in zip(rows, said))
-    return laid_out(title, desc, ["way", "bytes", *KINDS], rows, _columns, rows)
-
-
-def _columns(rows: list, wide: bool) -> tuple:
-    """Shapes, width and height: a column for each row, and in it a box for each kind, with its name and its bytes where
-    they fit."""
-    room, height = (ROOM, 380) if wide else (NARROW, 380)
-    shapes, legend_low = _legend(room)
-    most, low = max(row[1] for row in rows), legend_low + 30 + height
-    size, unit, decimals = _unit(most)
-    each = (room + MARGIN) / len(rows)
-    across = each * (0.6 if wide else 0.92)
-    for i, (name, total, *sizes) in enumerate(rows):
-        middle, y = each * (i + 0.5), low
-        for kind, tone, bytes_ in zip(KINDS, TONES, sizes):
-            high = bytes_ / most * height
-            y -= high
-            box = [rect(middle - across / 2, y, across, high, form) for form in ("it-fill", "it-line")]
-            shapes += [group(f"it-{tone}", *box)] if bytes_ else []
-            said = [f"{kind} {bytes_ / size:.{decimals}f}", kind]
-            fitting = [words for words in said if len(words) * READ * LETTER + 4 <= across and high >= READ + 2]
-            shapes += [text(middle, y + high / 2 + 4.5, words, "it-label", "middle") for words in fitting[:1]]
-        shapes.append(text(middle, y - 9, f"{total / size:.{decimals}f} {unit}", "it-label", "middle"))
-        shapes.append(text(middle, low + 18, name, "it-label", "middle"))
-    return shapes, room + 2 * MARGIN, low + 28
 
 
 def _unit(most: int) -> tuple:

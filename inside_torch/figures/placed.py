@@ -16,6 +16,7 @@ from inside_torch.drawing.svg import group, path, rect, text
 from .boxes import laid_out
 
 CELL, APART, HEAD = 18, 10, 22  # side of a cell, from one grid to the next, height of a line of text above one
+RANK = 44  # width of the words `rank 0` above a grid, which may be narrower
 
 
 def placed_cells(whole: torch.Tensor, tensors: list[DTensor], *, title: str) -> str:
@@ -90,12 +91,13 @@ def _draw(panels: list, shape: tuple, wide: bool) -> tuple:
 def _panel(name: str, ranks: list, held: dict, shape: tuple) -> tuple:
     """One placement: its name, then a grid for each rank, as the mesh has them; shapes, width and height."""
     high, wide = shape[0] * CELL, shape[1] * CELL
+    each = max(wide, RANK)
     shapes = [text(0, 14, name, "it-name")]
     for i, line in enumerate(ranks):
         for j, rank in enumerate(line):
-            x, y = j * (wide + APART), HEAD + i * (high + HEAD + 8)
+            x, y = j * (each + APART), HEAD + i * (high + HEAD + 8)
             shapes += [text(x, y + 14, f"rank {rank}", "it-note"), *_grid(x, y + HEAD, shape, *held[rank])]
-    return shapes, len(ranks[0]) * (wide + APART) - APART, HEAD + len(ranks) * (high + HEAD + 8) - 8
+    return shapes, len(ranks[0]) * (each + APART) - APART, HEAD + len(ranks) * (high + HEAD + 8) - 8
 
 
 def _grid(x, y, shape: tuple, top: int, left: int, values: list, summand: bool) -> list:

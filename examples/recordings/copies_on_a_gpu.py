@@ -88,24 +88,3 @@ with section("loading"), tempfile.TemporaryDirectory() as folder:
     print('map_location="cuda", then copied: ', peak(lambda: copied("cuda")), "MiB")
     print('map_location="cpu", then copied:  ', peak(lambda: copied("cpu")), "MiB")
     print('map_location="cuda", assign=True: ', peak(assigned), "MiB")
-
-with section("offload"):
-    torch.manual_seed(0)
-    model = nn.Sequential(*(part for _ in range(16) for part in (nn.Linear(1024, 1024), nn.Tanh()))).cuda()
-    batch = torch.randn(16384, 1024, device="cuda")
-
-    def train():
-        model(batch).sum().backward()
-        model.zero_grad()
-
-    def offloaded(pin):
-        with torch.autograd.graph.save_on_cpu(pin_memory=pin):
-            train()
-
-    train()  # cuBLAS takes its workspace
-    whole = seconds(train, times=5)
-    print(f"{'plain':30}{peak(train):4} MiB")
-    for pin in (False, True):
-        taken = seconds(offloaded, pin, times=5)
-        used = peak(lambda pin=pin: offloaded(pin))
-        print(f"{f'save_on_cpu(pin_memory={pin})':30}{used:4} MiB, {taken / whole:.1f} times as long")

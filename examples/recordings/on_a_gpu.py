@@ -1,7 +1,5 @@
 """What the book says about GPUs, run on one: each section is printed between two marks, for the pages to include."""
 
-import copy
-import itertools
 import os
 import subprocess
 import sys
@@ -15,7 +13,6 @@ from gpu import MB, message, section, smi
 from torch import nn
 from torch.profiler import ProfilerActivity, profile
 from torch.utils.benchmark import Timer
-from torch.utils.checkpoint import checkpoint_sequential
 
 
 def tensor(mib):
@@ -191,24 +188,6 @@ with section("training"):
         )
         del layers, model, optimizer, batch, target
         torch.cuda.empty_cache()
-
-with section("adamw"):
-    pairs = [nn.Sequential(nn.Linear(64, 64), nn.Tanh()) for _ in range(16)]
-    batch = torch.ones(256, 64, device="cuda")
-    for (segments, parts), again in itertools.product(((1, 1), (4, 1), (1, 4), (4, 4), (4, 8)), (False, True)):
-        before = torch.cuda.memory_stats()["requested_bytes.all.current"] - batch.nbytes
-        model = nn.Sequential(*copy.deepcopy(pairs)).cuda()
-        optimizer = torch.optim.AdamW(model.parameters())
-        for _ in range(2):
-            torch.cuda.reset_peak_memory_stats()
-            for part in batch.chunk(parts):
-                checkpoint_sequential(model, segments, part, use_reentrant=False).sum().backward()
-            optimizer.step()
-            optimizer.zero_grad()
-        peak = torch.cuda.memory_stats()["requested_bytes.all.peak"] - before
-        if again:  # the first time libraries take workspace, too
-            print(segments, parts, "peak", round(peak / 1024))
-        del model, optimizer
 
 with section("parameters"):
     model = nn.Linear(3, 2)

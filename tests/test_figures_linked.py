@@ -21,14 +21,6 @@ def test_it_asks_compiler_linker_and_torch():
     assert rows["torch_call_dispatcher"] == ["asks", "\u2013", "asks", "has"]
 
 
-def test_it_draws_only_what_it_is_asked_for():
-    sources = SOURCES | {"a.cpp": "#ifdef BOTH\n" + SOURCES["a.cpp"] + "\n#endif"}
-    svg = linked_names(sources, "ab.so", title="t", only=("a", "b"), options=("-DBOTH",))
-    assert [row[0] for row in rows_of(svg)] == ["a()", "b(int)"]
-    with pytest.raises(ValueError, match="no file has or asks for c"):
-        linked_names(SOURCES, "ab.so", title="t", only=("a", "c"))
-
-
 def test_a_library_of_the_first_source_alone_asks_for_what_the_others_have():
     rows = {row[0]: row[1:] for row in rows_of(linked_names(SOURCES, "ab.so", alone="a.so", title="t"))}
     assert rows["b(int)"] == ["asks", "asks", "has", "has", "\u2013"]

@@ -19,28 +19,15 @@ ADDED = ("_GLOBAL", "_init", "_fini")  # by the compiler
 SAID = {"T": "has", "U": "asks"}
 
 
-def linked_names(
-    sources: dict[str, str],
-    library: str,
-    *,
-    title: str,
-    alone: str = "",
-    only: tuple[str, ...] = (),
-    options: tuple[str, ...] = (),
-) -> str:
+def linked_names(sources: dict[str, str], library: str, *, title: str, alone: str = "") -> str:
     """A row for each function that a source defines or calls, and a column for each object file, for the shared
     library that is linked of them, and for torch: a file has the code of a function, or asks for it, or neither.
-    `sources` maps the name of a C++ file to its text, one to three of them. With `only`, the names of functions without
-    their arguments, no other has a row. `alone` names a library that is linked of the first source only, and has a
-    column of its own. `options` are for the compiler. Raises ValueError where the compiler refuses a source, where a
-    function of `only` is in no file, and where one is asked for that neither library nor torch has."""
-    files = _files(checked_dict(sources, str, "sources", most=3), library, alone, options)
+    `sources` maps the name of a C++ file to its text, one to three of them. `alone` names a library that is linked of
+    the first source only, and has a column of its own. Raises ValueError where the compiler refuses a source, and where
+    a function is asked for that neither library nor torch has."""
+    files = _files(checked_dict(sources, str, "sources", most=3), library, alone)
     names = list(dict.fromkeys(name for found in files.values() for name in found))
     shown = dict(zip(names, _run(["c++filt"], "\n".join(names)).splitlines()))
-    plain = {name: shown[name].split("(")[0] for name in names}
-    if absent := set(only) - set(plain.values()):
-        raise ValueError(f"no file has or asks for {', '.join(sorted(absent))}")
-    names = [name for name in names if plain[name] in (only or plain.values())]
     torchs = ctypes.CDLL(str(TORCH))
     files["torch"] = {name: "has" for name in names if hasattr(torchs, name)}
     rows = [[shown[name], *(found.get(name, DASH) for found in files.values())] for name in names]
@@ -53,14 +40,14 @@ def linked_names(
     return laid_out(title, desc, ["function", *files], rows, tally, list(files), drawn, (40, 60), kind="it-1 it-large")
 
 
-def _files(sources: dict, library: str, alone: str, options: tuple) -> dict:
+def _files(sources: dict, library: str, alone: str) -> dict:
     """What each object file, and the library of them all, has and asks for: a table by name as the compiler writes
     it."""
     with tempfile.TemporaryDirectory() as scratch:
         folder, made = Path(scratch), {}
         for name, source in sources.items():
             (folder / name).write_text(source, encoding="utf-8")
-            made[Path(name).stem + ".o"] = ["-fPIC", "-c", name, *options]
+            made[Path(name).stem + ".o"] = ["-fPIC", "-c", name]
         first, *others = made
         more = {alone: ["-shared", first]} if alone else {}
         made = {first: made[first]} | more | {name: made[name] for name in others} | {library: ["-shared", *made]}

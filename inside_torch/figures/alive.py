@@ -14,12 +14,11 @@ KINDS = ("parameters", "optimizer state", "gradients", "batch", "activations", "
 
 
 def memory_rows(
-    phases: dict[str, Callable], model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: tuple, least: int = 0
+    phases: dict[str, Callable], model: torch.nn.Module, optimizer: torch.optim.Optimizer, batch: tuple
 ) -> list:
     """A row [phase, change, bytes of each of the KINDS] at the start of the phases' second run and for each event of
-    it; an event of less than `least` bytes shares the row of the next one of its phase. Raises ValueError where the
-    kinds do not add up to what the allocator counts, where a block is left that is of no kind, and where what is held
-    at the end is not what was allocated."""
+    it. Raises ValueError where the kinds do not add up to what the allocator counts, where a block is left that is of
+    no kind, and where what is held at the end is not what was allocated."""
     fake = any(isinstance(w, FakeTensor) for w in model.parameters())
     start, events, end = (_watched if fake else _profiled)(phases, model, optimizer, batch)
     if not events:
@@ -41,18 +40,7 @@ def memory_rows(
         raise ValueError(f"{sum(size for _, size in rest.values())} bytes of no kind are left at the end")
     if {p: block for p, block in alive.items() if p in end} != end:
         raise ValueError("what the model and the optimizer hold at the end is not what was allocated")
-    return _merged(rows, least)
-
-
-def _merged(rows: list, least: int) -> list:
-    """The rows without those of small events, whose change the next row of the phase takes over."""
-    found, pending = rows[:1], 0
-    for row, after in zip(rows[1:], [*rows[2:], [None]]):
-        pending += int(row[1])
-        if abs(int(row[1])) >= least or after[0] != row[0]:
-            found.append([row[0], f"{pending:+}", *row[2:]])
-            pending = 0
-    return found
+    return rows
 
 
 def _watched(phases: dict, model, optimizer, batch: tuple) -> tuple:

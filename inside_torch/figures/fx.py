@@ -15,30 +15,23 @@ LANE = 9  # between two lines that run beside the nodes
 CAPTION, GAP = 24, 22  # height of a graph's own name, and between two graphs
 
 
-def fx_graphs(graphs: dict[str, GraphModule], *, title: str, between: str = "") -> str:
+def fx_graphs(graphs: dict[str, GraphModule], *, title: str) -> str:
     """Captured graphs from top to bottom, each in a dashed frame, its calls in the order they run and an input right
     before its first use: a rounded box for what goes in and out, a plain one for a call. A line joins a node to each
     node that uses its result. Where a graph returns a value and a later one takes an input of the same name, a dashed
     line on the right carries it: what a forward graph saves for its backward. `graphs` maps labels to one to three
-    graph modules. `between` is what Python runs from one graph to the next; it stands in a box between them. Inputs
-    that nobody uses are left out. Raises TypeError for what is no graph module, ValueError for no graph or more than 24
-    nodes."""
+    graph modules. Inputs that nobody uses are left out. Raises TypeError for what is no graph module, ValueError for no
+    graph or more than 24 nodes."""
     places, saved, rows = _read(checked_dict(graphs, GraphModule, "graphs", 3))
     uses = [(a, b) for node, b in places.items() for a in sorted(places[used] for used in node.all_input_nodes)]
     on_left, on_right = lanes([(a, b) for a, b in uses if b - a > 1]), lanes(saved)
     left = MARGIN + 10 + LANE * (max(on_left.values(), default=-1) + 2)
-    python = f"Python: {between}"
-    wide = max(code_width(said) + 18 for said in [python, *(row[2] for row in rows)])
+    wide = max(code_width(row[2]) + 18 for row in rows)
     middle, right = left + wide / 2, left + wide
     width = right + LANE * (max(on_right.values(), default=-1) + 2) + 8
     width = max(width, *(MARGIN + code_width(label, 13) + 16 for label in graphs))
-    tops, frames, names, passed, y = [], [], [], [], MARGIN
+    tops, frames, names, y = [], [], [], MARGIN
     for label in graphs:
-        if tops and between:
-            low = y + BOX + 8
-            passed += [arrow_down(middle, tops[-1] + BOX, y), box(middle, y, wide, BOX, python, "it-pill")]
-            y = low + GAP
-            passed.append(arrow_down(middle, low - 8, y + CAPTION))
         count = sum(row[0] == label for row in rows)
         height = CAPTION + ROW * (count - 1) + BOX + 12
         frames.append(rect(MARGIN, y, width - MARGIN, height, "it-line it-dashed", 8))
@@ -50,11 +43,10 @@ def fx_graphs(graphs: dict[str, GraphModule], *, title: str, between: str = "") 
     carried = [_beside(right, tops[a] + BOX / 2, tops[b] + BOX / 2, on_right[a, b], 1) for a, b in saved]
     looks = [("it-pill", 0) if node.op.startswith("call_") else ("it-element", 8) for node in places]
     boxes = [box(middle, top, wide, BOX, row[2], *look) for row, top, look in zip(rows, tops, looks)]
-    tones = [(1, [flows[span] for span in uses]), (2, carried), (1, boxes), (3, passed)]
+    tones = [(1, [flows[span] for span in uses]), (2, carried), (1, boxes)]
     body = [group("it-3", *frames), *names, *(group(f"it-{t}", *(element("g", *one) for one in s)) for t, s in tones)]
     desc = [f"{graph}: {said}{', from ' * bool(used)}{used}." for graph, _, said, used in rows]
     desc += [f"{rows[a][1]} is returned by {rows[a][0]} and taken by {rows[b][0]}." for a, b in saved]
-    desc += [f"Between the graphs Python runs: {between}"] * bool(between)
     columns = ["graph", "node", "is", "uses"]
     return figure(body, width + MARGIN, y - GAP + MARGIN, title, " ".join(desc), columns, rows)
 

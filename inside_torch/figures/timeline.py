@@ -26,19 +26,17 @@ def memory_timeline(
     batch: tuple,
     *,
     title: str,
-    least: int = 0,
 ) -> str:
     """The bytes of CPU memory alive over one training step, stacked by kind. `phases` are the calls of the step in
     order, one of them `forward`; each is drawn equally wide, and one allocation or free is one step to the right. They
     run twice, and the second run is drawn: what the profiler counts, or for a model of fake tensors the storages that
-    operators return. A change of less than `least` bytes is drawn with the next one of its call. A gradient or a state
-    is a block that `grad` or the optimizer holds at the end, an activation is any other block that `forward` makes, and
-    the rest are temporaries.
-    Raises ValueError where the kinds do not add up to what the allocator counts, where a block is left that is of no
-    kind, and where what is held at the end was not allocated there. Source: the tree of the profiler's events."""
+    operators return. A gradient or a state is a block that `grad` or the optimizer holds at the end, an activation is
+    any other block that `forward` makes, and the rest are temporaries. Raises ValueError where the kinds do not add up
+    to what the allocator counts, where a block is left that is of no kind, and where what is held at the end was not
+    allocated there. Source: the tree of the profiler's events."""
     if "forward" not in checked_dict(phases, Callable, "phases", 5):
         raise ValueError(f"one of the phases must be forward, got {list(phases)}")
-    rows = memory_rows(phases, model, optimizer, checked(batch, tuple, "batch"), least)
+    rows = memory_rows(phases, model, optimizer, checked(batch, tuple, "batch"))
     peak = max(range(len(rows)), key=lambda i: sum(rows[i][2:]))
     said = ", ".join(f"{kind} {size}" for kind, size in zip(KINDS, rows[peak][2:]))
     desc = f"The peak is {sum(rows[peak][2:])} bytes, in {rows[peak][0]}: {said}."

@@ -84,6 +84,7 @@ def along(f):
         (lambda f: f, torch.sin, {"x": torch.ones(3)}, ValueError, "only levels of vmap and of grad"),
         (along, torch.sin, {"x": torch.ones(3)}, ValueError, "only levels of vmap and of grad"),
         (vmap, torch.histc, {"x": torch.ones(8, 3)}, ValueError, "aten::histc has no batching rule"),
+        (vmap, torch.max, {"a": torch.ones(3), "b": torch.ones(3)}, ValueError, "aten::max has no batching rule"),
         (grad, torch.argmax, {"x": torch.ones(3)}, ValueError, "level 1 left no node"),
     ],
 )

@@ -71,7 +71,7 @@ def _unwrap(call: str, args: dict, y: torch.Tensor, levels: list, ways: list) ->
                 raise ValueError(f"level {level} left no node")
             said.append(f"leaves {y.grad_fn.name()}")
         else:
-            if not _has_batching_rule(getattr(torch.ops.aten, call)):
+            if not _has_batching_rule(call, args):
                 raise ValueError(f"aten::{call} has no batching rule of its own")
             said.append(f"runs the batching rule of {call}")
         levels.append((f"level {level}: {one.key().name.lower()}", said))
@@ -80,10 +80,11 @@ def _unwrap(call: str, args: dict, y: torch.Tensor, levels: list, ways: list) ->
     ways.append(_way(args, y))
 
 
-def _has_batching_rule(packet) -> bool:
-    """Whether an overload of an operator has a batching rule: `mul` has none by its bare name, `mul.Tensor` has."""
-    names = [getattr(packet, one).name() for one in packet.overloads()]
-    return any(torch._C._dispatch_has_kernel_for_dispatch_key(one, "FuncTorchBatched") for one in names)
+def _has_batching_rule(call: str, args: dict) -> bool:
+    """Whether the overload of the operator that takes these arguments has one: of `mul` it is `mul.Tensor`."""
+    overload = torch._C._jit_resolve_packet(f"aten::{call}", *args.values())
+    operator = getattr(getattr(torch.ops.aten, call), overload)
+    return torch._C._dispatch_has_kernel_for_dispatch_key(operator.name(), "FuncTorchBatched")
 
 
 def _way(args: dict, y: torch.Tensor) -> list:

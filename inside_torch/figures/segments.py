@@ -39,8 +39,7 @@ def segment_strips(allocator, calls: list, *, title: str) -> str:
     widest = max(
         code_width(said, READ) + 4 - size / MIB * small for _, _, s in rows for strip in s for said, size in strip
     )
-    narrowest = min(size for _, _, s in rows for strip in s for _, size in strip) / MIB * small
-    if widest > 0 or narrowest < 2:
+    if widest > 0 or small < 2:
         raise ValueError("a block is too narrow for its name on a phone")
     table = [[code, event, _said(strips)] for code, event, strips in rows]
     desc = "; ".join(f"{code}: {event}, {strips}" for code, event, strips in table)
